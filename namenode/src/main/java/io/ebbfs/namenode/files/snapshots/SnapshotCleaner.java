@@ -15,7 +15,6 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
-import io.ebbfs.protocol.proto.StoreProtos.SnapshotRow;
 import io.ebbfs.protocol.proto.StoreProtos.SnapshotSpanProto;
 import io.ebbfs.protocol.proto.StoreProtos.VersionRow;
 import java.io.IOException;
@@ -24,7 +23,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 
 /**
  * Removes what no snapshot shows any more, in small transactions. What is left to do is in the
@@ -34,8 +35,20 @@ import java.util.function.BooleanSupplier;
 public final class SnapshotCleaner {
   private static final int PAGE = 64;
 
+  /** So many deleted snapshots share one walk over the trees that were deleted. */
+  private static final int SNAPSHOTS = 100;
+
+  private static final long TURN_NANOS = 1_000_000_000;
+
   private final MetadataStore store;
   private final BooleanSupplier goesOn;
+  private long nextTurn;
+
+  /** Other work, which must not wait until a large snapshot is removed. */
+  @FunctionalInterface
+  public interface Between {
+    void run() throws IOException;
+  }
 
   /**
    * @param goesOn whether to do the next step
@@ -54,42 +67,68 @@ public final class SnapshotCleaner {
         () -> store.transact(partition, Durability.RELAXED, step::run));
   }
 
-  /** Removes what is left of deleted snapshots. */
-  public void cleanAll() throws IOException {
+  /**
+   * Removes what is left of deleted snapshots.
+   *
+   * @param between run about once a second, and at the end
+   */
+  public void cleanAll(Between between) throws IOException {
+    nextTurn = System.nanoTime();
     while (goesOn.getAsBoolean()) {
-      List<Row<SnapshotRow>> deleted =
+      List<Key> deleted =
           step(
-              SnapshotTables.DELETED,
-              transaction -> transaction.scan(Tables.SNAPSHOT, SnapshotTables.DELETED, null, 1));
+                  SnapshotTables.DELETED,
+                  transaction ->
+                      transaction.scan(Tables.SNAPSHOT, SnapshotTables.DELETED, null, SNAPSHOTS))
+              .stream()
+              .map(Row::key)
+              .toList();
       if (deleted.isEmpty()) {
         return;
       }
-      Key key = deleted.get(0).key();
-      long directoryId = key.firstLong();
-      long snapshotId = ByteBuffer.wrap(key.rest()).getLong(Long.BYTES);
-      removeVersions(directoryId, snapshotId);
-      pruneKept(directoryId);
+      for (Key key : deleted) {
+        removeVersions(key.firstLong(), ByteBuffer.wrap(key.rest()).getLong(Long.BYTES), between);
+      }
+      pruneKept(deleted.stream().map(Key::firstLong).collect(Collectors.toSet()), between);
+      between.run();
       if (goesOn.getAsBoolean()) {
         step(
             SnapshotTables.DELETED,
             transaction -> {
-              transaction.delete(Tables.SNAPSHOT, key);
+              deleted.forEach(key -> transaction.delete(Tables.SNAPSHOT, key));
               return null;
             });
       }
     }
   }
 
+  /** Lets other work have a turn, if it is time; that work gets a fifth of the time at most. */
+  private void turn(Between between) throws IOException {
+    long begin = System.nanoTime();
+    if (begin - nextTurn >= 0) {
+      between.run();
+      long end = System.nanoTime();
+      nextTurn = end + Math.max(TURN_NANOS, 4 * (end - begin));
+    }
+  }
+
   // ---- old rows ---------------------------------------------------------------------------------
 
-  private void removeVersions(long directoryId, long snapshotId) throws IOException {
+  /**
+   * Removes all rows, page by page. A page begins behind the last one: from the start, the store
+   * would step over every row that was removed before. The last pass finds nothing.
+   */
+  private void removeVersions(long directoryId, long snapshotId, Between between)
+      throws IOException {
+    Key after = null;
     boolean more = true;
     while (more && goesOn.getAsBoolean()) {
+      Key from = after;
       List<Row<VersionRow>> page =
           step(
               directoryId,
               transaction ->
-                  transaction.scan(Tables.VERSION, SnapshotTables.index(snapshotId), null, PAGE));
+                  transaction.scan(Tables.VERSION, SnapshotTables.index(snapshotId), from, PAGE));
       for (Row<VersionRow> indexed : page) {
         Key entry = SnapshotTables.entryOf(indexed.key());
         step(
@@ -99,37 +138,43 @@ public final class SnapshotCleaner {
               return null;
             });
       }
-      more = !page.isEmpty();
+      more = after != null || !page.isEmpty();
+      after = page.isEmpty() ? null : page.get(page.size() - 1).key();
+      turn(between);
     }
   }
 
-  /** Keeps the old row for an earlier snapshot that it holds for, or removes it. */
+  /**
+   * Keeps the old row for an earlier snapshot that it holds for, or removes it. Two namenodes may
+   * do so at once, while the lead changes. So the commit looks at the old row again, under its
+   * lock.
+   */
   private static void removeVersion(
       Transaction transaction, long directoryId, long snapshotId, Key entry) throws IOException {
     transaction.lock(List.of(RowLock.shared(Tables.SETTING, SnapshotTables.LOCK)));
-    Optional<VersionRow> version =
-        transaction.get(
-            Tables.VERSION, SnapshotTables.version(entry.partition(), entry.rest(), snapshotId));
-    if (version.isEmpty()) {
-      SnapshotTables.deleteVersion(transaction, entry, snapshotId);
-      return;
-    }
+    Key key = SnapshotTables.version(entry.partition(), entry.rest(), snapshotId);
+    Optional<VersionRow> version = transaction.get(Tables.VERSION, key);
     Optional<Long> earlier =
-        SnapshotTables.newest(transaction, directoryId, version.get().getAfter(), snapshotId - 1);
-    if (earlier.isPresent()) {
-      SnapshotTables.deleteVersion(transaction, entry, snapshotId);
-      SnapshotTables.putVersion(transaction, entry, earlier.get(), version.get());
-      return;
-    }
-    release(transaction, version.get().getInode().getId());
+        version.isEmpty()
+            ? Optional.empty()
+            : SnapshotTables.newest(
+                transaction, directoryId, version.get().getAfter(), snapshotId - 1);
+    boolean goes = version.isPresent() && earlier.isEmpty();
+    Optional<Inode> inode =
+        goes ? locked(transaction, version.get().getInode().getId()) : Optional.empty();
+    transaction.snapshots().noteVersion(key, version);
     SnapshotTables.deleteVersion(transaction, entry, snapshotId);
+    if (earlier.isPresent()) {
+      SnapshotTables.putVersion(transaction, entry, earlier.get(), version.get());
+    }
+    inode.ifPresent(found -> release(transaction, found));
   }
 
-  /** Lets an inode have one old row less. */
-  private static void release(Transaction transaction, long inodeId) throws IOException {
+  /** The inode of an old row, locked; nothing for an empty file, of which no row is kept. */
+  private static Optional<Inode> locked(Transaction transaction, long inodeId) throws IOException {
     Optional<InodeNameRow> name = transaction.get(Tables.INODE_NAME, Tables.inodeName(inodeId));
     if (name.isEmpty()) {
-      return; // an empty file, of which no row is kept
+      return Optional.empty();
     }
     Key key = Tables.inode(name.get().getParentId(), name.get().getName().toByteArray());
     Optional<Inode> found =
@@ -140,19 +185,24 @@ public final class SnapshotCleaner {
     if (found.isEmpty()) {
       throw new StaleReadException("inode " + inodeId + " moved");
     }
-    Inode inode = InodeLocks.lockToRemove(transaction, found.get());
+    return Optional.of(InodeLocks.lockToRemove(transaction, found.get()));
+  }
+
+  /** Lets an inode have one old row less. */
+  private static void release(Transaction transaction, Inode inode) {
     InodeRow row =
         inode.row().toBuilder().setVersions(Math.max(0, inode.row().getVersions() - 1)).build();
-    if (row.getVersions() == 0 && key.partition() == Tables.KEPT_BY_SNAPSHOTS) {
+    if (row.getVersions() == 0 && inode.key().partition() == Tables.KEPT_BY_SNAPSHOTS) {
       PendingDeletions.put(transaction, inode.with(row));
     } else {
-      transaction.put(Tables.INODE, key, row);
+      transaction.put(Tables.INODE, inode.key(), row);
     }
   }
 
   // ---- trees that were deleted ------------------------------------------------------------------
 
-  private void pruneKept(long directoryId) throws IOException {
+  /** Prunes the trees that snapshots of some directories may see. */
+  private void pruneKept(Set<Long> directoryIds, Between between) throws IOException {
     Key after = null;
     List<Row<InodeRow>> page;
     do {
@@ -165,12 +215,14 @@ public final class SnapshotCleaner {
         after = row.key();
         boolean concerned =
             row.value().getSnapshotSpansList().stream()
-                .anyMatch(span -> span.getDirectoryId() == directoryId);
+                .anyMatch(span -> directoryIds.contains(span.getDirectoryId()));
         Inode inode = new Inode(row.key(), row.value());
         if (concerned && inode.isDirectory()) {
           prune(inode);
+          turn(between);
         }
       }
+      turn(between);
     } while (page.size() == PAGE && goesOn.getAsBoolean());
   }
 
@@ -179,8 +231,10 @@ public final class SnapshotCleaner {
   /**
    * Makes pending deletions of the entries below a deleted directory that no snapshot shows at
    * their places.
+   *
+   * @return whether all entries were looked at
    */
-  public void prune(Inode top) throws IOException {
+  private boolean prune(Inode top) throws IOException {
     Deque<Below> left = new ArrayDeque<>();
     left.push(new Below(top, top.row().getSnapshotSpansList()));
     while (!left.isEmpty() && goesOn.getAsBoolean()) {
@@ -202,8 +256,12 @@ public final class SnapshotCleaner {
                     SnapshotTables.merged(below.spans(), entry.row().getSnapshotSpansList())));
           }
         }
-      } while (page.size() == PAGE && goesOn.getAsBoolean());
+        if (!goesOn.getAsBoolean()) {
+          return false;
+        }
+      } while (page.size() == PAGE);
     }
+    return left.isEmpty();
   }
 
   /** Whether a snapshot shows an entry at its place; if not, it becomes a pending deletion. */
@@ -219,13 +277,16 @@ public final class SnapshotCleaner {
 
   /** Moves a pending deletion that snapshots show to a place where nothing removes it. */
   public void keep(Inode deleted) throws IOException {
-    if (deleted.isDirectory()) {
-      prune(deleted);
+    if (deleted.isDirectory() && !prune(deleted)) {
+      return; // nobody would look at the rest: the next reaper begins anew
     }
     step(
         deleted.id(),
         transaction -> {
-          PendingDeletions.keep(transaction, InodeLocks.lockToRemove(transaction, deleted));
+          Inode locked = InodeLocks.lockToRemove(transaction, deleted);
+          if (locked.row().getVersions() > 0) {
+            PendingDeletions.keep(transaction, locked);
+          }
           return null;
         });
   }

@@ -109,8 +109,9 @@ public final class PendingDeletionReaper implements AutoCloseable {
 
   /** Removes the rows of all present pending deletions. */
   public void reapAll() throws IOException {
-    snapshots.cleanAll();
+    // Whatever becomes of old rows, the room of deleted files is freed.
     reapBelow(Inode.PENDING_DELETION_ID);
+    snapshots.cleanAll(() -> reapBelow(Inode.PENDING_DELETION_ID));
   }
 
   private void reapBelow(long directoryId) throws IOException {
