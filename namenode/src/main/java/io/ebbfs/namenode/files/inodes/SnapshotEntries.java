@@ -20,13 +20,20 @@ import java.util.Optional;
 /**
  * Reads entries of directories as a snapshot shows them: the row of now if it was not changed after
  * the snapshot, else the old row that holds for the snapshot. The row of now is read first, so a
- * change meanwhile hides neither.
+ * change meanwhile hides neither. The nodes of a shared store write the rows of a commit one after
+ * the other, so there one reads again what seems to be missing.
  */
 public final class SnapshotEntries {
   /** The number that stands for the entries of now. */
   public static final long NOW = Long.MAX_VALUE;
 
   private static final int PAGE = 500;
+
+  /** So often a shared store is asked for an entry that it does not have. */
+  private static final int READS_OF_NOTHING = 3;
+
+  /** So often a page is read from a shared store until two pages are the same. */
+  private static final int MOST_READS = 6;
 
   /** Old rows may have extended attributes, which are large. */
   private static final int OLD_PAGE = 64;
@@ -43,9 +50,22 @@ public final class SnapshotEntries {
   /** The entry that a snapshot shows at a key; {@link #NOW} is allowed. */
   public static Optional<Entry> entry(Transaction transaction, long snapshotId, Key key)
       throws IOException {
-    Optional<InodeRow> now = transaction.get(Tables.INODE, key);
-    if (snapshotId == NOW || now.filter(row -> isUnchanged(row, snapshotId)).isPresent()) {
-      return now.map(row -> new Entry(new Inode(key, row), null));
+    if (snapshotId == NOW) {
+      return transaction.get(Tables.INODE, key).map(row -> new Entry(new Inode(key, row), null));
+    }
+    Optional<Entry> found = shown(transaction, snapshotId, key);
+    for (int i = 1; found.isEmpty() && transaction.isShared() && i < READS_OF_NOTHING; i++) {
+      found = shown(transaction, snapshotId, key);
+    }
+    return found;
+  }
+
+  private static Optional<Entry> shown(Transaction transaction, long snapshotId, Key key)
+      throws IOException {
+    Optional<InodeRow> now =
+        transaction.get(Tables.INODE, key).filter(row -> isUnchanged(row, snapshotId));
+    if (now.isPresent()) {
+      return Optional.of(entry(key, now.get(), null));
     }
     List<Row<VersionRow>> old =
         transaction.scan(
@@ -66,9 +86,17 @@ public final class SnapshotEntries {
   }
 
   private static Entry entry(Key key, VersionRow version) {
-    return new Entry(
-        new Inode(key, version.getInode()),
-        version.hasAttributes() ? version.getAttributes() : null);
+    return entry(key, version.getInode(), version.hasAttributes() ? version.getAttributes() : null);
+  }
+
+  /** A file that was being truncated has the length that it was to get. */
+  private static Entry entry(Key key, InodeRow row, XAttrRow attributes) {
+    InodeRow shown = row;
+    if (row.getUnderConstruction().hasTruncatedLengthBytes()) {
+      long cut = row.getUnderConstruction().getTruncatedLengthBytes();
+      shown = row.toBuilder().setLengthBytes(Math.min(row.getLengthBytes(), cut)).build();
+    }
+    return new Entry(new Inode(key, shown), attributes);
   }
 
   /**
@@ -85,7 +113,19 @@ public final class SnapshotEntries {
           .map(row -> new Entry(new Inode(row.key(), row.value()), null))
           .toList();
     }
-    return new Merge(transaction, snapshotId, directoryId, after).next(limit);
+    List<Entry> found = new Merge(transaction, snapshotId, directoryId, after).next(limit);
+    for (int reads = 1; transaction.isShared() && reads < MOST_READS; reads++) {
+      List<Entry> before = found;
+      found = new Merge(transaction, snapshotId, directoryId, after).next(limit);
+      if (ids(found).equals(ids(before))) {
+        break;
+      }
+    }
+    return found;
+  }
+
+  private static List<Long> ids(List<Entry> entries) {
+    return entries.stream().map(entry -> entry.inode().id()).toList();
   }
 
   /** Entries of a directory at a path into snapshots, or the snapshots in the order of names. */
@@ -137,7 +177,7 @@ public final class SnapshotEntries {
         Row<InodeRow> row = order <= 0 ? now.poll() : null;
         Entry shown =
             row != null && isUnchanged(row.value(), snapshotId)
-                ? new Entry(new Inode(row.key(), row.value()), null)
+                ? entry(row.key(), row.value(), null)
                 : null;
         if (order >= 0) {
           Entry earlier = earlier();

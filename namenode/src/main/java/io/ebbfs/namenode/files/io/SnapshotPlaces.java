@@ -34,10 +34,15 @@ final class SnapshotPlaces {
     List<BlockPlaces> inRange = new ArrayList<>();
     BlockPlaces last = null;
     long position = 0;
+    int blocksSeen = 0;
     for (Row<BlockRow> row : transaction.scan(Tables.BLOCK, file.id())) {
       if (row.key().firstLong() >= file.row().getBlocks() || position >= fileEnd) {
         break;
       }
+      if (row.key().firstLong() != blocksSeen) {
+        throw missing(file, blocksSeen);
+      }
+      blocksSeen++;
       BlockRow block = row.value();
       long bytes = Math.min(block.getLengthBytes(), fileEnd - position);
       last = null;
@@ -49,6 +54,10 @@ final class SnapshotPlaces {
       }
       position += bytes;
     }
+    // A writer may have given up the last block of a file that was open.
+    if (position < fileEnd && blocksSeen < file.row().getBlocks() && !file.isUnderConstruction()) {
+      throw missing(file, blocksSeen);
+    }
     return new FilePlaces(
         position,
         false,
@@ -56,6 +65,13 @@ final class SnapshotPlaces {
         last,
         true,
         BlockGroupLayout.shown(file.row().hasEcPolicyId(), file.row().getEcPolicyId()));
+  }
+
+  /** Without the block, all that follows would be at a wrong place. */
+  private static IOException missing(Inode file, int index) {
+    return new IOException(
+        "block %d of file %d, which a snapshot shows, is missing: try again if the snapshot was deleted just now; else the metadata store is damaged"
+            .formatted(index, file.id()));
   }
 
   private static BlockRow shown(BlockRow block, long bytes) {
