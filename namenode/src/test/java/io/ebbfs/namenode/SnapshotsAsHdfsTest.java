@@ -179,6 +179,10 @@ class SnapshotsAsHdfsTest {
     same(user, "tree", fs -> tree(fs, "/first/.snapshot/s1"));
     same(user, "now", fs -> tree(fs, "/first"));
     same(user, "open", fs -> opened(fs, "/first/.snapshot/s1/sub/f"));
+    for (String path : List.of("/first/.snapshot", "/first/.snapshot/s1/sub/f")) {
+      same(user, "policy of " + path, fs -> fs.getStoragePolicy(path(path)).getName());
+      same(user, "code of " + path, fs -> String.valueOf(fs.getErasureCodingPolicy(path(path))));
+    }
     same(user, "list", fs -> listed(fs, "/first/.snapshot"));
     same(user, "diff", fs -> diff(fs, "/first", "s1", ""));
     same(user, "diff back", fs -> diff(fs, "/first", "", "s1"));

@@ -131,7 +131,7 @@ public final class ErasureCodingService {
             Inode.ROOT_ID,
             Durability.RELAXED,
             transaction -> {
-              ResolvedPath path = PathResolver.resolve(transaction, src);
+              ResolvedPath path = PathResolver.resolveToRead(transaction, src);
               PermissionChecker.checkTraverse(caller, path);
               requireFound(path);
               PermissionChecker.checkAccess(caller, path, FsAction.READ);

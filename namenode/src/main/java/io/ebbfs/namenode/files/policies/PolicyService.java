@@ -81,10 +81,10 @@ public final class PolicyService {
         Inode.ROOT_ID,
         Durability.RELAXED,
         transaction -> {
-          ResolvedPath path = PathResolver.resolve(transaction, src);
+          ResolvedPath path = PathResolver.resolveToRead(transaction, src);
           PermissionChecker.checkTraverse(caller, path);
           PermissionChecker.checkAccess(caller, path, FsAction.READ);
-          if (!path.exists()) {
+          if (!path.exists() || path.isSnapshotList()) {
             throw PathErrors.notFound("File/Directory does not exist: " + path.path());
           }
           return StoragePolicies.withId(path.policyId());
