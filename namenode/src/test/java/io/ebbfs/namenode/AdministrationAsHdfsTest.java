@@ -163,6 +163,8 @@ class AdministrationAsHdfsTest {
                 .formatted(normal, host.formatted(50_001, ""), host.formatted(50_002, "")),
             "[%s, %s, %s]".formatted(normal, host.formatted(50_001, ""), late),
             normal + leaves + sleeps,
+            "[%s]".formatted(sleeps),
+            "[%s]".formatted(leaves),
             "")) {
       assertThat(statesBy(ourSide, json)).as(json).isEqualTo(statesBy(theirSide, json));
     }

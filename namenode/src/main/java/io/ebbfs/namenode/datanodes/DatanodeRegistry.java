@@ -456,8 +456,10 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
    * otherwise or the time is over.
    *
    * @return the names of excluded servers that fit no server that ever registered
+   * @throws IOException if the lists would shut out all live servers
    */
   public synchronized Set<String> apply(HostLists lists) throws IOException {
+    lists.requireSomeAdmitted(liveServers());
     lists.store(store);
     hosts = lists;
     for (Server server : allServers()) {

@@ -9,8 +9,11 @@ import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +21,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.hadoop.hdfs.protocol.DatanodeAdminProperties;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the files of an operator say about servers (HDFS: the files of {@code dfs.hosts} and {@code
@@ -32,7 +37,9 @@ public record HostLists(
     Set<String> included, ExcludedServers excluded, Map<String, Long> hibernating) {
   public static final HostLists NONE = of(ExcludedServers.NONE);
 
+  private static final Logger LOG = LoggerFactory.getLogger(HostLists.class);
   private static final String SETTING = "listedServers";
+  private static final int MOST_NAMES = 20;
 
   public HostLists {
     included = Set.copyOf(included);
@@ -47,7 +54,8 @@ public record HostLists(
   /**
    * Reads HDFS's file of hosts: a list in JSON of objects with {@code hostName}, and if wanted
    * {@code port}, {@code adminState} (NORMAL, DECOMMISSIONED or IN_MAINTENANCE) and {@code
-   * maintenanceExpireTimeInMS}. Servers that it does not name may not register.
+   * maintenanceExpireTimeInMS}. If at least one state is NORMAL, servers that the file does not
+   * name may not register.
    *
    * @throws IOException with a message for the operator
    */
@@ -69,11 +77,12 @@ public record HostLists(
     Set<String> included = new TreeSet<>();
     Set<String> excluded = new TreeSet<>();
     Map<String, Long> hibernating = new TreeMap<>();
+    boolean limits = false;
     for (DatanodeAdminProperties host : hosts) {
       String name = name(file, host);
       included.add(name);
       switch (host.getAdminState()) {
-        case NORMAL -> {}
+        case NORMAL -> limits = true;
         case DECOMMISSIONED -> excluded.add(name);
         case IN_MAINTENANCE -> hibernating.put(name, host.getMaintenanceExpireTimeInMS());
         default ->
@@ -82,7 +91,8 @@ public record HostLists(
                     .formatted(file, host.getAdminState(), name));
       }
     }
-    return new HostLists(included, new ExcludedServers(excluded), hibernating);
+    return new HostLists(
+        limits ? included : Set.of(), new ExcludedServers(excluded), hibernating);
   }
 
   /** A list, or one object behind the other as older versions of HDFS had it. */
@@ -115,6 +125,56 @@ public record HostLists(
   boolean admits(String hostName, String ipAddress, int transferPort) {
     return included.isEmpty()
         || namesOf(hostName, ipAddress, transferPort).stream().anyMatch(included::contains);
+  }
+
+  /**
+   * The lists with the addresses of the names beside the names, as HDFS compares servers. A server
+   * may register under another name than the one that the operator writes. The names of excluded
+   * servers stay as they are: a name that fits no server is reported.
+   */
+  public HostLists withAddresses() {
+    Set<String> admitted = new TreeSet<>(included);
+    included.forEach(name -> addressOf(name).ifPresent(admitted::add));
+    Map<String, Long> until = new TreeMap<>(hibernating);
+    hibernating.forEach(
+        (name, millis) -> addressOf(name).ifPresent(address -> until.putIfAbsent(address, millis)));
+    return new HostLists(admitted, excluded, until);
+  }
+
+  /** The address of a host, with the port that the name has; empty if nobody knows the host. */
+  private static Optional<String> addressOf(String name) {
+    String[] parts = name.split(":", 2);
+    try {
+      String address = InetAddress.getByName(parts[0]).getHostAddress();
+      return Optional.of(parts.length == 2 ? address + ":" + parts[1] : address);
+    } catch (UnknownHostException e) {
+      LOG.warn("the address of the host {} in the lists of servers is not known", name);
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Refuses lists that would shut out all live servers: nothing could be read any more.
+   *
+   * @throws IOException with a message for the operator
+   */
+  void requireSomeAdmitted(Collection<ClusterView.Server> live) throws IOException {
+    List<String> shutOut =
+        live.stream()
+            .filter(s -> !admits(s.hostName(), s.ipAddress(), s.transferPort()))
+            .map(ClusterView.Server::name)
+            .toList();
+    if (!shutOut.isEmpty() && shutOut.size() == live.size()) {
+      throw new IOException(
+          "the lists of servers name none of the %d live servers, such as %s: nothing was changed; write the names or addresses of servers as 'hdfs dfsadmin -report' shows them, or empty the list"
+              .formatted(live.size(), shutOut.get(0)));
+    }
+    if (!shutOut.isEmpty()) {
+      LOG.warn(
+          "{} live servers are shut out from now on, because the lists do not name them: {}",
+          shutOut.size(),
+          shutOut.subList(0, Math.min(shutOut.size(), MOST_NAMES)));
+    }
   }
 
   /** Until when a server hibernates; empty if the lists ask for no hibernation. */

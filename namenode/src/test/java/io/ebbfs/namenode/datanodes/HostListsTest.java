@@ -9,6 +9,7 @@ import io.ebbfs.namenode.store.InMemoryStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -49,6 +50,42 @@ class HostListsTest {
     assertThat(lists.admits("a.example", "10.0.0.1", 1)).isTrue();
     assertThat(lists.admits("b.example", "10.0.0.2", 1)).as("another port").isFalse();
     assertThat(lists.admits("e.example", "10.0.0.5", 1)).isFalse();
+  }
+
+  @Test
+  void aFileWithoutAServerInServiceLimitsNobody() throws IOException {
+    for (String state : List.of("IN_MAINTENANCE", "DECOMMISSIONED")) {
+      HostLists lists =
+          read("[ {\"hostName\": \"w3\", \"adminState\": \"%s\"} ]".formatted(state));
+      assertThat(lists.admits("w1", "10.0.0.1", 9866)).as(state).isTrue();
+      assertThat(lists.admits("w3", "10.0.0.3", 9866)).as(state).isTrue();
+    }
+  }
+
+  @Test
+  void aServerIsKnownByTheAddressOfItsName() throws IOException {
+    HostLists lists =
+        read(
+                """
+                [ {"hostName": "localhost", "port": 9866},
+                  {"hostName": "localhost", "port": 9867, "adminState": "IN_MAINTENANCE"} ]
+                """)
+            .withAddresses();
+    assertThat(lists.admits("w1", "127.0.0.1", 9866)).isTrue();
+    assertThat(lists.admits("w1", "127.0.0.1", 9868)).isFalse();
+    assertThat(lists.hibernatesUntil("w1", "127.0.0.1", 9867)).isPresent();
+  }
+
+  @Test
+  void listsThatShutOutAllLiveServersAreRefused() throws IOException {
+    DatanodeRegistry registry = registry(new InMemoryStore(), new ManualClock());
+    DatanodeID known = new DatanodeID("127.0.0.1", "w1", "uuid-1", 1, 2, 3, 4);
+    registry.register(known);
+    HostLists lists = new HostLists(Set.of("w1.example.com"), ExcludedServers.NONE, Map.of());
+    assertThatThrownBy(() -> registry.apply(lists))
+        .hasMessageContaining("name none of the 1 live servers")
+        .hasMessageContaining("nothing was changed");
+    registry.requireAdmitted(known);
   }
 
   @Test

@@ -27,7 +27,7 @@ public interface ExcludedReader {
   static ExcludedReader of(String excludeFile, String includeFile, String hostsFile) {
     return () -> {
       if (!hostsFile.isBlank()) {
-        return HostLists.readJson(Path.of(hostsFile));
+        return HostLists.readJson(Path.of(hostsFile)).withAddresses();
       }
       if (excludeFile.isBlank() && includeFile.isBlank()) {
         throw new IOException(
@@ -36,9 +36,12 @@ public interface ExcludedReader {
                 + " the dashboard or 'ebb admin evict'");
       }
       return new HostLists(
-          includeFile.isBlank() ? Set.of() : ExcludedServers.read(Path.of(includeFile)).names(),
-          excludeFile.isBlank() ? ExcludedServers.NONE : ExcludedServers.read(Path.of(excludeFile)),
-          Map.of());
+              includeFile.isBlank() ? Set.of() : ExcludedServers.read(Path.of(includeFile)).names(),
+              excludeFile.isBlank()
+                  ? ExcludedServers.NONE
+                  : ExcludedServers.read(Path.of(excludeFile)),
+              Map.of())
+          .withAddresses();
     };
   }
 }
