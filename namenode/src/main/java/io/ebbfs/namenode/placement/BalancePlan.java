@@ -5,6 +5,8 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Which disks give bytes and which get some, until the used share of no disk differs from the mean
@@ -13,13 +15,15 @@ import java.util.Map;
  * Pure; {@link #moved} keeps account of the moves that were begun. Not thread-safe.
  *
  * <p>The used share is weighted by capacity, so that large disks and small ones end up equally full
- * (HDFS: Balancer).
+ * (HDFS: Balancer). Disks of each type are levelled among themselves, because a storage policy says
+ * on which types a replica lies.
  */
 public final class BalancePlan {
   /** A disk that takes part. */
   public record Disk(
       String storageUuid,
       String serverUuid,
+      String type,
       long capacityBytes,
       long usedBytes,
       long remainingBytes) {
@@ -31,7 +35,21 @@ public final class BalancePlan {
   /** The bytes that leave a disk (negative), or come to it. */
   public record Flow(Disk disk, long bytes) {}
 
-  private final double mean;
+  /** The bytes of several disks. */
+  private record Sum(double used, double capacity) {
+    static final Sum ZERO = new Sum(0, 0);
+
+    Sum plus(Sum other) {
+      return new Sum(used + other.used, capacity + other.capacity);
+    }
+
+    double share() {
+      return capacity == 0 ? 0 : used / capacity;
+    }
+  }
+
+  // The sums at the beginning, by the type of the disks.
+  private final Map<String, Sum> sums = new HashMap<>();
   private final double threshold;
   private final Map<String, Disk> disks = new HashMap<>();
   // The used bytes of a disk as the moves that were begun will leave them.
@@ -40,17 +58,13 @@ public final class BalancePlan {
 
   private BalancePlan(List<Disk> all, double threshold) {
     this.threshold = threshold;
-    double capacity = 0;
-    double usedBytes = 0;
     for (Disk disk : all) {
       if (disk.capacityBytes() > 0) {
         disks.put(disk.storageUuid(), disk);
         used.put(disk.storageUuid(), disk.usedBytes());
-        capacity += disk.capacityBytes();
-        usedBytes += disk.usedBytes();
+        sums.merge(disk.type(), new Sum(disk.usedBytes(), disk.capacityBytes()), Sum::plus);
       }
     }
-    this.mean = capacity == 0 ? 0 : usedBytes / capacity;
     this.levelled = disks.values().stream().noneMatch(this::isOutside);
   }
 
@@ -62,8 +76,14 @@ public final class BalancePlan {
     return new BalancePlan(disks, threshold);
   }
 
+  /** The used share of all disks together. */
   public double mean() {
-    return mean;
+    return sums.values().stream().reduce(Sum.ZERO, Sum::plus).share();
+  }
+
+  /** The used share of the disks of the same type. */
+  private double mean(Disk disk) {
+    return sums.get(disk.type()).share();
   }
 
   /** Whether nothing has to move. */
@@ -76,11 +96,11 @@ public final class BalancePlan {
   }
 
   private boolean isOutside(Disk disk) {
-    return Math.abs(disk.share() - mean) > threshold;
+    return Math.abs(disk.share() - mean(disk)) > threshold;
   }
 
   private boolean isBelow(Disk disk) {
-    return shareOf(disk) < mean;
+    return shareOf(disk) < mean(disk);
   }
 
   /** The disks that are too full or too empty, the fullest first. */
@@ -95,40 +115,42 @@ public final class BalancePlan {
 
   /** The bytes that have to come to a disk so that its share is the mean. */
   private long toMean(Disk disk) {
-    return Math.round((mean - shareOf(disk)) * disk.capacityBytes());
+    return Math.round((mean(disk) - shareOf(disk)) * disk.capacityBytes());
   }
 
   /** The bytes that have to move so that no disk is too full or too empty. */
   public long bytesToMove() {
-    long out = 0;
-    long in = 0;
+    Map<String, Long> out = new HashMap<>();
+    Map<String, Long> in = new HashMap<>();
     for (Flow flow : flows()) {
-      out += Math.max(0, -flow.bytes());
-      in += Math.max(0, flow.bytes());
+      out.merge(flow.disk().type(), Math.max(0, -flow.bytes()), Long::sum);
+      in.merge(flow.disk().type(), Math.max(0, flow.bytes()), Long::sum);
     }
-    return Math.max(out, in);
+    return out.keySet().stream().mapToLong(type -> Math.max(out.get(type), in.get(type))).sum();
   }
 
   /** The disks that give bytes now, the fullest first; empty if all is level. */
   public List<Disk> sources() {
-    if (levelled) {
-      return List.of();
-    }
-    boolean hasEmpty = disks.values().stream().anyMatch(d -> isOutside(d) && d.share() < mean);
+    Set<String> withEmpty =
+        disks.values().stream()
+            .filter(disk -> isOutside(disk) && disk.share() < mean(disk))
+            .map(Disk::type)
+            .collect(Collectors.toSet());
     return disks.values().stream()
-        .filter(disk -> shareOf(disk) > mean)
-        .filter(disk -> hasEmpty || isOutside(disk))
+        .filter(disk -> shareOf(disk) > mean(disk))
+        .filter(disk -> withEmpty.contains(disk.type()) || isOutside(disk))
         .sorted(Comparator.comparingDouble(this::shareOf).reversed())
         .toList();
   }
 
   /**
-   * The disks that may get a block of this length from another disk, the emptiest first. The move
-   * makes the two disks more equal.
+   * The disks of the same type that may get a block of this length from another disk, the emptiest
+   * first. The move makes the two disks more equal.
    */
   public List<Disk> targets(Disk source, long lengthBytes) {
-    boolean isFull = isOutside(source) && source.share() > mean;
+    boolean isFull = isOutside(source) && source.share() > mean(source);
     return disks.values().stream()
+        .filter(disk -> disk.type().equals(source.type()))
         .filter(disk -> !disk.serverUuid().equals(source.serverUuid()))
         .filter(disk -> isFull ? isBelow(disk) : isOutside(disk) && isBelow(disk))
         .filter(disk -> disk.remainingBytes() - inFlight(disk) >= 2 * lengthBytes)

@@ -24,12 +24,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.hadoop.fs.StorageType;
 
 /**
  * Levels the fullness of the disks in the background: replicas move from the fullest disks to the
  * emptiest ones. A replica is copied first, and the old one becomes an excess replica, which {@link
  * ExcessReplicaMarker} deletes; so no block ever has fewer replicas, and a crash leaves one too
- * many. A move never lowers the number of racks. Candidates are read in pages from the fullest
+ * many. A move never lowers the number of racks, and it keeps the type of the disk; nothing goes to
+ * a disk of type RAM_DISK, which a restart empties. Candidates are read in pages from the fullest
  * disks; nothing visits every block.
  *
  * <p>One thread calls {@link #tick}; the other methods are thread-safe.
@@ -128,11 +130,12 @@ public final class Rebalancer {
     for (Server server : cluster.serversForBlocks()) {
       for (ClusterView.Disk known : server.disks()) {
         ClusterView.Disk disk = cluster.disk(known.storageUuid()).orElse(known);
-        if (!disk.failed()) {
+        if (!disk.failed() && disk.type() != StorageType.RAM_DISK) {
           disks.add(
               new BalancePlan.Disk(
                   disk.storageUuid(),
                   server.uuid(),
+                  disk.type().name(),
                   disk.capacityBytes(),
                   disk.usedBytes(),
                   disk.remainingBytes()));

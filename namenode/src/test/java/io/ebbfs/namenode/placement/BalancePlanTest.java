@@ -11,7 +11,29 @@ import org.junit.jupiter.api.Test;
 /** Which disks give bytes, and which get some. */
 class BalancePlanTest {
   private static Disk disk(int server, int number, long capacity, long used) {
-    return new Disk("d" + server + "-" + number, "s" + server, capacity, used, capacity - used);
+    return disk("DISK", server, number, capacity, used);
+  }
+
+  private static Disk disk(String type, int server, int number, long capacity, long used) {
+    return new Disk(
+        "d" + server + "-" + number, "s" + server, type, capacity, used, capacity - used);
+  }
+
+  @Test
+  void eachTypeIsLevelledAlone() {
+    List<Disk> disks = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      disks.add(disk("DISK", i, 0, 1_000, 800));
+      disks.add(disk("ARCHIVE", i, 1, 1_000, 0));
+    }
+    assertThat(BalancePlan.of(disks, 0.1).isLevelled()).isTrue();
+    assertThat(BalancePlan.of(disks, 0.1).sources()).isEmpty();
+    disks.add(disk("ARCHIVE", 3, 0, 1_000, 400));
+    BalancePlan plan = BalancePlan.of(disks, 0.15);
+    assertThat(plan.sources()).containsExactly(disks.get(6));
+    assertThat(plan.bytesToMove()).isEqualTo(300);
+    assertThat(plan.targets(disks.get(6), 10))
+        .containsExactlyInAnyOrder(disks.get(1), disks.get(3), disks.get(5));
   }
 
   @Test
@@ -105,6 +127,7 @@ class BalancePlanTest {
         new Disk(
             disk.storageUuid(),
             disk.serverUuid(),
+            disk.type(),
             disk.capacityBytes(),
             disk.usedBytes() + bytes,
             disk.remainingBytes() - bytes));

@@ -11,7 +11,9 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.apache.hadoop.fs.StorageType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -124,5 +126,37 @@ class RebalancerTest {
     long moved = f.manager.rebalancer().progress(ON).movedBlocks();
     f.seconds(20);
     assertThat(f.manager.rebalancer().progress(ON).movedBlocks()).isEqualTo(moved);
+  }
+
+  /** A RAM_DISK loses its replicas with the power: the rebalance puts none there. */
+  @Test
+  void replicasStayOnTheTypeOfTheirDisk() throws IOException {
+    f = new BlockFixture(7, 6, 3);
+    f.registerAll();
+    f.seconds(20);
+    for (int i = 0; i < 300; i++) {
+      f.writeFile(3);
+    }
+    f.deliverAll();
+    Set<String> filled = new TreeSet<>();
+    for (int i = 0; i < 9; i++) {
+      SimulatedServer server =
+          i < 6
+              ? f.servers.get("server-%02d".formatted(i))
+              : new SimulatedServer(i, 3, f.identity, f.servers, (s, d, b) -> {});
+      server.disks.put("ram" + i, new TreeMap<>());
+      server.disks.put("archive" + i, new TreeMap<>());
+      server.types.put("ram" + i, StorageType.RAM_DISK);
+      server.types.put("archive" + i, StorageType.ARCHIVE);
+      server.register(f.frontEnd);
+      server.storages().stream().filter(disk -> disk.startsWith("DS")).forEach(filled::add);
+    }
+    f.seconds(3);
+    f.manager.rebalancer().set(ON);
+    f.seconds(40);
+    assertThat(f.manager.rebalancer().progress(ON).movedBlocks()).isPositive();
+    for (long blockId : f.blocks.keySet()) {
+      assertThat(filled).containsAll(f.physical(blockId));
+    }
   }
 }
