@@ -126,6 +126,7 @@ public final class BlockManager implements BlockService {
                 redundancy,
                 invalidationRows,
                 suspects,
+                replaced,
                 clock),
             invalidationRows,
             clock,

@@ -34,6 +34,12 @@ import org.apache.hadoop.fs.StorageType;
  * replica that the first choice kept, even if a crash comes between the steps. Thread-safe.
  */
 final class ExcessReplicaMarker {
+  // How bad a replica is, besides its fullness, which is at most 1. A wrong type and a hint together
+  // do not outweigh the racks: the block stays in two of them.
+  private static final double REPLACED = 3.0;
+  private static final double OF_WRONG_TYPE = 4.0;
+  private static final double KEEPS_TWO_RACKS = 8.5;
+
   private final MetadataStore store;
   private final DatanodeRegistry cluster;
   private final DatanodeCommandQueue commands;
@@ -237,9 +243,9 @@ final class ExcessReplicaMarker {
   /**
    * Chooses excess replicas; the trusted replicas that remain are enough. A replica that shares a
    * server with another replica is chosen first. Next come replicas on servers that are drained,
-   * then replicas that share a server or a disk with other members of the stripe, then a replica
-   * that a balancer has replaced by one elsewhere, then replicas of a type of which the storage
-   * policy wants fewer, then replicas on the fullest disks. Among those without another fault, a
+   * then replicas that share a server or a disk with other members of the stripe, then
+   * replicas of a type of which the storage policy wants fewer, then a replica that a balancer has
+   * replaced by one elsewhere, then replicas on the fullest disks. Among those without another fault, a
    * replica is chosen last if the others are in one rack.
    */
   List<Replica> choose(Transaction transaction, BlockAssessment block) throws IOException {
@@ -251,7 +257,7 @@ final class ExcessReplicaMarker {
       ToDoubleFunction<Replica> badness =
           replica ->
               badness(block, replica, kept, neighbours)
-                  + (excess.contains(cluster.typeOf(replica.storageUuid())) ? 2.5 : 0.0);
+                  + (excess.contains(cluster.typeOf(replica.storageUuid())) ? OF_WRONG_TYPE : 0.0);
       Replica worst = kept.get(0);
       for (Replica replica : kept) {
         if (badness.applyAsDouble(replica) > badness.applyAsDouble(worst)) {
@@ -275,8 +281,8 @@ final class ExcessReplicaMarker {
     return sharing * 10_000.0
         + leaving * 5_000.0
         + together * 10.0
-        + moved * 3.0
-        - (leavesOneRack(replica, kept) ? 6.0 : 0.0)
+        + moved * REPLACED
+        - (leavesOneRack(replica, kept) ? KEEPS_TWO_RACKS : 0.0)
         + fullness(replica);
   }
 

@@ -85,7 +85,7 @@ public final class RedundancyMonitor {
             this::assess,
             new BlockTypes(store, cluster));
     this.chooser = chooser;
-    this.typeMoves = new TypeMoves(cluster, chooser, replications);
+    this.typeMoves = new TypeMoves(cluster, chooser, replications, replaced);
     this.drains = new DrainMonitor(store, cluster, clock, settings, new BlocksOfDrainedServers());
     this.lostDisks = new LostDiskWalker(store, cluster, clock, settings, new BlocksOfLostDisks());
     this.absence = new AbsenceCheck(store, cluster);

@@ -38,6 +38,14 @@ final class ReplacedReplicas {
     }
   }
 
+  /** The server has got a new replica of the block, which a hint about an older one does not mean. */
+  synchronized void forget(long blockId, String serverUuid) {
+    Hint hint = hints.get(blockId);
+    if (hint != null && hint.serverUuid().equals(serverUuid)) {
+      hints.remove(blockId);
+    }
+  }
+
   /** Whether the replica of the block on that server is replaced. */
   synchronized boolean has(long blockId, String serverUuid) {
     Hint hint = hints.get(blockId);

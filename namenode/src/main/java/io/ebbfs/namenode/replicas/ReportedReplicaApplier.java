@@ -45,7 +45,7 @@ final class ReportedReplicaApplier {
   /** What is to be done after the commit of a batch. */
   private static final class Effects {
     private final List<Long> arrived = new ArrayList<>();
-    private int fresh;
+    private final List<Long> fresh = new ArrayList<>();
     private final List<Long> deleted = new ArrayList<>();
     private final List<Invalidation> invalidations = new ArrayList<>();
     private final List<Long> changedBlocks = new ArrayList<>();
@@ -61,6 +61,7 @@ final class ReportedReplicaApplier {
   private final RedundancyMonitor redundancy;
   private final InvalidationRows invalidationRows;
   private final SuspectReplicas suspects;
+  private final ReplacedReplicas replaced;
   private final Clock clock;
 
   ReportedReplicaApplier(
@@ -72,6 +73,7 @@ final class ReportedReplicaApplier {
       RedundancyMonitor redundancy,
       InvalidationRows invalidationRows,
       SuspectReplicas suspects,
+      ReplacedReplicas replaced,
       Clock clock) {
     this.store = store;
     this.cluster = cluster;
@@ -81,6 +83,7 @@ final class ReportedReplicaApplier {
     this.redundancy = redundancy;
     this.invalidationRows = invalidationRows;
     this.suspects = suspects;
+    this.replaced = replaced;
     this.clock = clock;
   }
 
@@ -116,7 +119,8 @@ final class ReportedReplicaApplier {
   private void carryOut(Disk disk, Effects effects) {
     effects.deleted.forEach(id -> commands.confirmDeleted(disk.storageUuid(), id));
     commands.invalidate(effects.invalidations);
-    chooser.arrived(disk.storageUuid(), effects.fresh);
+    chooser.arrived(disk.storageUuid(), effects.fresh.size());
+    effects.fresh.forEach(id -> replaced.forget(id, disk.serverUuid()));
     effects.arrived.forEach(
         id -> {
           redundancy.arrived(disk.storageUuid(), id);
@@ -230,7 +234,7 @@ final class ReportedReplicaApplier {
       effects.arrived.add(report.blockId());
     }
     if (known.isEmpty()) {
-      effects.fresh++;
+      effects.fresh.add(report.blockId());
     }
   }
 

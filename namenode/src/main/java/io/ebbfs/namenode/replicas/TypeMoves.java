@@ -27,12 +27,17 @@ public final class TypeMoves {
   private final DatanodeRegistry cluster;
   private final ReplicaTargetChooser chooser;
   private final ReplicationScheduler replications;
+  private final ReplacedReplicas replaced;
 
   TypeMoves(
-      DatanodeRegistry cluster, ReplicaTargetChooser chooser, ReplicationScheduler replications) {
+      DatanodeRegistry cluster,
+      ReplicaTargetChooser chooser,
+      ReplicationScheduler replications,
+      ReplacedReplicas replaced) {
     this.cluster = cluster;
     this.chooser = chooser;
     this.replications = replications;
+    this.replaced = replaced;
   }
 
   /**
@@ -83,6 +88,9 @@ public final class TypeMoves {
       if (!replications.move(block, source.get(), target.get())) {
         chooser.giveBack(List.of(target.get()));
         return moves > 0 ? new Ordered(moves, false) : Ordered.BUSY;
+      }
+      if (!source.get().uuid().equals(target.get().server().uuid())) {
+        replaced.note(block.block().getBlockId(), source.get().uuid());
       }
       missing.remove(target.get().disk().type());
       occupied.add(target.get().server().uuid());

@@ -195,4 +195,15 @@ class BalancerMovesTest {
     replaced.note(4, "b");
     assertThat(replaced.has(4, "b")).isTrue();
   }
+
+  @Test
+  void aHintEndsWhenTheServerGetsTheBlockAgain() {
+    ReplacedReplicas replaced = new ReplacedReplicas(new ManualClock(), 10);
+    replaced.note(1, "a");
+    replaced.forget(1, "b");
+    replaced.forget(2, "a");
+    assertThat(replaced.has(1, "a")).isTrue();
+    replaced.forget(1, "a");
+    assertThat(replaced.has(1, "a")).isFalse();
+  }
 }

@@ -107,6 +107,39 @@ class TypedPlacementTest {
     }
   }
 
+  /** A move away from a server is no reason to delete what the server gets later. */
+  @Test
+  void replicasMoveBackToAServerThatABalancerHasEmptied() throws IOException {
+    BlockFixture f = new BlockFixture(5, 3, 2);
+    List<SimulatedServer> servers = List.copyOf(f.servers.values());
+    List<List<StorageType>> types =
+        List.of(
+            List.of(StorageType.DISK, StorageType.ARCHIVE),
+            List.of(StorageType.DISK, StorageType.DISK),
+            List.of(StorageType.ARCHIVE, StorageType.ARCHIVE));
+    for (int i = 0; i < 3; i++) {
+      List<String> storages = servers.get(i).storages();
+      for (int j = 0; j < 2; j++) {
+        servers.get(i).types.put(storages.get(j), types.get(i).get(j));
+      }
+    }
+    f.registerAll();
+    f.seconds(20);
+    BlockRow block;
+    do { // until both replicas are on disks of type ARCHIVE
+      block = f.writeFile(2);
+      f.deliverAll();
+    } while (types(f, block).contains(StorageType.DISK));
+    f.manager.replaces(block.getBlockId(), servers.get(1).uuid);
+    BlockStoragePolicy hot = StoragePolicies.named("HOT").orElseThrow();
+    for (int i = 0; i < 20; i++) {
+      f.manager.satisfy(block.getBlockId(), hot);
+      f.second();
+      f.deliverAll();
+    }
+    assertThat(types(f, block)).containsExactly(StorageType.DISK, StorageType.DISK);
+  }
+
   private static List<StorageType> types(BlockFixture f, BlockRow block) throws IOException {
     return f.liveStorages(block.getBlockId()).stream().map(f.cluster::typeOf).toList();
   }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** HDFS's own mover, out of its jar, on typed disks of chunk servers. */
+/** HDFS's own mover, out of its jar, and our satisfier, on typed disks of chunk servers. */
 @Tag("process")
 class MoverSystemTest {
   private static final int BLOCK = 1 << 20;
@@ -122,7 +122,7 @@ class MoverSystemTest {
   }
 
   @Test
-  void replicasMoveToTheTypesOfTheirPolicy() throws Exception {
+  void replicasMoveBetweenTypesAndBack() throws Exception {
     for (int i = 0; i < FILES; i++) {
       try (FSDataOutputStream out = fs.create(file(i), true, 64 << 10, REPLICATION, BLOCK)) {
         out.write(content(i));
@@ -143,6 +143,9 @@ class MoverSystemTest {
         .isZero();
     await("HDFS's mover has moved all", () -> areOn(StorageType.ARCHIVE));
 
+    fs.setStoragePolicy(DATA, "HOT");
+    fs.satisfyStoragePolicy(DATA);
+    await("the namenode has moved all", () -> areOn(StorageType.DISK));
     for (int i = 0; i < FILES; i++) {
       try (InputStream in = fs.open(file(i))) {
         assertThat(Arrays.equals(in.readAllBytes(), content(i))).as("file " + i).isTrue();
