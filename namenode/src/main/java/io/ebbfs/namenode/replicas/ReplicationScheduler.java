@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +39,9 @@ final class ReplicationScheduler {
   // delete of such a block.
   private static final int MISSING_SHARE = 10;
 
+  // After so many copies in a row that did not arrive, no block waits for the disks of a server.
+  private static final int MANY_FAILURES = 4;
+
   /** Finds the present state of a block. */
   @FunctionalInterface
   interface Assessor {
@@ -57,6 +61,8 @@ final class ReplicationScheduler {
   private final PendingReplicationRegistry pending = new PendingReplicationRegistry();
   // By block, the servers of replications that did not arrive in time.
   private final Map<Long, Set<String>> avoided = new LinkedHashMap<>();
+  // By server, the copies to it that did not arrive in time since the last one that did.
+  private final Map<String, Integer> failures = new ConcurrentHashMap<>();
 
   ReplicationScheduler(
       DatanodeRegistry cluster,
@@ -79,6 +85,7 @@ final class ReplicationScheduler {
   }
 
   void arrived(long blockId, String serverUuid) {
+    failures.remove(serverUuid);
     synchronized (pending) {
       pending.arrived(blockId, serverUuid);
     }
@@ -167,6 +174,7 @@ final class ReplicationScheduler {
         avoided.computeIfAbsent(replication.blockId(), ignored -> new HashSet<>());
     servers.add(replication.sourceUuid());
     servers.add(replication.targetUuid());
+    failures.merge(replication.targetUuid(), 1, Integer::sum);
   }
 
   /** Forgets, some at a time, the blocks without a replica that are deleted or have one again. */
@@ -227,10 +235,7 @@ final class ReplicationScheduler {
     int missing = block.wanted() - block.counted().size() - underWay.size();
     for (int i = 0; i < missing; i++) {
       Optional<Server> source = source(blockId, block);
-      Optional<Target> target =
-          source.isEmpty()
-              ? Optional.empty()
-              : target(block, occupied, types.forCopy(block, occupied));
+      Optional<Target> target = source.isEmpty() ? Optional.empty() : target(block, occupied);
       if (target.isEmpty()) {
         return;
       }
@@ -304,7 +309,12 @@ final class ReplicationScheduler {
     }
   }
 
-  private Optional<Target> target(BlockAssessment block, Set<String> occupied, TypeWish wish) {
+  /**
+   * A server that has not failed the block before. If those with a disk of the right type have
+   * failed it, or fail all blocks, a disk of another type is better than no replica. If all servers
+   * have failed the block, all are tried again.
+   */
+  private Optional<Target> target(BlockAssessment block, Set<String> occupied) throws IOException {
     Set<String> busy = new HashSet<>(occupied);
     synchronized (pending) {
       cluster.liveServers().stream()
@@ -314,9 +324,27 @@ final class ReplicationScheduler {
                       || !bytes.allows(Set.of(server.uuid()), isUrgent(block)))
           .forEach(server -> busy.add(server.uuid()));
     }
-    Set<String> excluded = new HashSet<>(busy);
-    excluded.addAll(avoided.getOrDefault(block.block().getBlockId(), Set.of()));
-    return choose(block, excluded, wish).or(() -> choose(block, busy, wish));
+    Set<String> failed = avoided.getOrDefault(block.block().getBlockId(), Set.of());
+    Set<String> hopeless = union(occupied, failed);
+    failures.forEach(
+        (server, inARow) -> {
+          if (inARow >= MANY_FAILURES) {
+            hopeless.add(server);
+          }
+        });
+    Optional<Target> untried =
+        choose(block, union(busy, failed), types.forCopy(block, hopeless));
+    if (untried.isPresent()) {
+      return untried;
+    }
+    avoided.remove(block.block().getBlockId());
+    return choose(block, busy, types.forCopy(block, occupied));
+  }
+
+  private static Set<String> union(Set<String> some, Set<String> others) {
+    Set<String> all = new HashSet<>(some);
+    all.addAll(others);
+    return all;
   }
 
   private Optional<Target> choose(BlockAssessment block, Set<String> excluded, TypeWish wish) {

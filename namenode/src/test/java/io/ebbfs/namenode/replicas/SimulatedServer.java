@@ -55,6 +55,10 @@ final class SimulatedServer {
   private final Set<Long> open = new HashSet<>();
   final Map<String, StorageType> types = new HashMap<>();
   boolean up = true;
+
+  /** Whether copies from other servers do not arrive here. */
+  boolean isUnreachable;
+
   int activeTransfers;
   private final int port;
   private final ClusterIdentity identity;
@@ -201,9 +205,13 @@ final class SimulatedServer {
         disks.values().stream().anyMatch(disk -> same(disk.get(block.getBlockId()), block));
     boolean there =
         target.disks.values().stream().anyMatch(disk -> disk.containsKey(block.getBlockId()));
-    if (here && !there && target.up && target.disks.containsKey(storage)) {
+    if (here && !there && target.accepts(storage)) {
       target.write(storage, block);
     }
+  }
+
+  private boolean accepts(String storage) {
+    return up && !isUnreachable && disks.containsKey(storage);
   }
 
   private static boolean same(Block one, Block other) {

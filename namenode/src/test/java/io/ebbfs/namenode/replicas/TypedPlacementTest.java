@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
 import org.junit.jupiter.api.Test;
@@ -35,6 +36,45 @@ class TypedPlacementTest {
     f.registerAll();
     f.seconds(20);
     return f;
+  }
+
+  /** A cluster of servers that each have disks of these types. */
+  private static BlockFixture fixture(List<List<StorageType>> types) throws IOException {
+    BlockFixture f = new BlockFixture(5, types.size(), 0);
+    int next = 0;
+    for (SimulatedServer server : f.servers.values()) {
+      for (StorageType type : types.get(next++)) {
+        String storage = "%s-%d-%s".formatted(server.uuid, server.disks.size(), type);
+        server.disks.put(storage, new TreeMap<>());
+        server.types.put(storage, type);
+      }
+    }
+    f.registerAll();
+    f.seconds(20);
+    return f;
+  }
+
+  /** A server that no copy reaches does not keep blocks from being repaired elsewhere. */
+  @Test
+  void blocksAreRepairedOnAnotherTypeIfTheServersOfTheirTypeFail() throws IOException {
+    BlockFixture f =
+        fixture(
+            List.of(
+                List.of(StorageType.DISK),
+                List.of(StorageType.DISK),
+                List.of(StorageType.ARCHIVE),
+                List.of(StorageType.ARCHIVE)));
+    List<SimulatedServer> servers = List.copyOf(f.servers.values());
+    for (int i = 0; i < 100; i++) {
+      f.writeFile(2);
+    }
+    f.deliverAll();
+    servers.get(1).isUnreachable = true;
+    servers.get(2).kill();
+    f.seconds(70);
+    for (long blockId : f.blocks.keySet()) {
+      assertThat(f.liveStorages(blockId)).as("replicas of block " + blockId).hasSize(2);
+    }
   }
 
   @Test
@@ -110,21 +150,13 @@ class TypedPlacementTest {
   /** A move away from a server is no reason to delete what the server gets later. */
   @Test
   void replicasMoveBackToAServerThatABalancerHasEmptied() throws IOException {
-    BlockFixture f = new BlockFixture(5, 3, 2);
+    BlockFixture f =
+        fixture(
+            List.of(
+                List.of(StorageType.DISK, StorageType.ARCHIVE),
+                List.of(StorageType.DISK),
+                List.of(StorageType.ARCHIVE)));
     List<SimulatedServer> servers = List.copyOf(f.servers.values());
-    List<List<StorageType>> types =
-        List.of(
-            List.of(StorageType.DISK, StorageType.ARCHIVE),
-            List.of(StorageType.DISK, StorageType.DISK),
-            List.of(StorageType.ARCHIVE, StorageType.ARCHIVE));
-    for (int i = 0; i < 3; i++) {
-      List<String> storages = servers.get(i).storages();
-      for (int j = 0; j < 2; j++) {
-        servers.get(i).types.put(storages.get(j), types.get(i).get(j));
-      }
-    }
-    f.registerAll();
-    f.seconds(20);
     BlockRow block;
     do { // until both replicas are on disks of type ARCHIVE
       block = f.writeFile(2);
