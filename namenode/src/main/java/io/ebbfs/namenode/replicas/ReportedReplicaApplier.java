@@ -48,6 +48,7 @@ final class ReportedReplicaApplier {
     private final List<Long> fresh = new ArrayList<>();
     private final List<Long> deleted = new ArrayList<>();
     private final List<Invalidation> invalidations = new ArrayList<>();
+    private final List<Invalidation> leaving = new ArrayList<>();
     private final List<Long> changedBlocks = new ArrayList<>();
     private final List<Long> changedStripes = new ArrayList<>();
     private final List<Suspect> suspects = new ArrayList<>();
@@ -117,6 +118,7 @@ final class ReportedReplicaApplier {
   }
 
   private void carryOut(Disk disk, Effects effects) {
+    effects.leaving.forEach(commands::markOrdered);
     effects.deleted.forEach(id -> commands.confirmDeleted(disk.storageUuid(), id));
     commands.invalidate(effects.invalidations);
     chooser.arrived(disk.storageUuid(), effects.fresh.size());
@@ -221,11 +223,16 @@ final class ReportedReplicaApplier {
             || (known.isEmpty()
                 && (isUnverified(transaction, disk, block, justWritten)
                     || isExcessOfStripe(transaction, stored)));
+    boolean leaves = !corrupt && known.isEmpty() && isOrderedAway(disk, report.blockId());
+    ReplicaStateProto usable = leaves ? ReplicaStateProto.EXCESS : ReplicaStateProto.FINALIZED;
     ReplicaRow row =
         ReplicaRows.row(
-            corrupt ? ReplicaStateProto.CORRUPT : ReplicaStateProto.FINALIZED,
+            corrupt ? ReplicaStateProto.CORRUPT : usable,
             report.generationStamp(),
             report.lengthBytes());
+    if (leaves) {
+      effects.leaving.add(invalidation(disk, report));
+    }
     if (known.isEmpty() || !known.get().equals(row)) {
       ReplicaRows.put(transaction, stored.ownerId(), report.blockId(), disk, row);
       changed(stored, report.blockId(), effects);
@@ -236,6 +243,17 @@ final class ReportedReplicaApplier {
     if (known.isEmpty()) {
       effects.fresh.add(report.blockId());
     }
+  }
+
+  /**
+   * Whether the server was told to delete the block, on another of its disks. An order names no
+   * disk: if the replica has moved within the server meanwhile, it is deleted where it is now.
+   */
+  private boolean isOrderedAway(Disk disk, long blockId) {
+    return cluster.server(disk.serverUuid()).stream()
+        .flatMap(server -> server.disks().stream())
+        .filter(other -> !other.storageUuid().equals(disk.storageUuid()) && !other.failed())
+        .anyMatch(other -> commands.isOrdered(other.storageUuid(), blockId));
   }
 
   /** The row keeps its state; a lost order to delete the replica is given again. */

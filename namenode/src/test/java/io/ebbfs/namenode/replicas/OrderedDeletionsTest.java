@@ -162,4 +162,30 @@ class OrderedDeletionsTest {
     f.seconds(10);
     assertThat(f.liveReplicas(block.getBlockId())).as("it is still there").isEqualTo(1);
   }
+
+  /** An order to delete names a block and no disk, so it also meets a replica that has moved. */
+  @Test
+  void aReplicaThatMovesWithinItsServerBeforeItIsDeletedDoesNotCount() throws IOException {
+    BlockFixture f = new BlockFixture(3, 2, 2);
+    f.registerAll();
+    f.second();
+    BlockRow block = f.writeFile(2);
+    long blockId = block.getBlockId();
+    f.seconds(3);
+    f.setReplication(blockId, 1);
+    String marked = holderMarked(f, block);
+    SimulatedServer server = f.holder(marked);
+    String kept =
+        f.physical(blockId).stream().filter(disk -> !disk.equals(marked)).findFirst().orElseThrow();
+    assertThat(f.manager.takeDeletions(server.uuid)).hasSize(1);
+    String moved =
+        server.storages().stream().filter(disk -> !disk.equals(marked)).findFirst().orElseThrow();
+    server.write(moved, server.disks.get(marked).remove(blockId));
+    f.manager.replaces(blockId, f.holder(kept).uuid);
+    f.deliverAll();
+    f.manager.tick();
+    f.manager.tick();
+    assertThat(f.manager.takeDeletions(f.holder(kept).uuid)).isEmpty();
+    assertThat(f.liveStorages(blockId)).containsExactly(kept);
+  }
 }
