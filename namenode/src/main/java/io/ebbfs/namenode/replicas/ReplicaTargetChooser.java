@@ -148,6 +148,17 @@ final class ReplicaTargetChooser {
   }
 
   /**
+   * The least loaded disk of a server for a copy, of one of the types that the request names. Full
+   * disks are left out. The disk counts as placed on, as those that {@link #choose} takes.
+   */
+  synchronized Optional<Target> on(Server server, WriteRequest request) {
+    Ask ask = new Ask(request, EnumSet.copyOf(request.types().exactly()), clock.millis());
+    return server.disks().stream().anyMatch(disk -> hasRoom(disk, ask) && !isFull(disk))
+        ? Optional.of(new Target(server, disk(server, ask)))
+        : Optional.empty();
+  }
+
+  /**
    * What is known when the next replica is placed.
    *
    * @param racks of the replicas so far

@@ -244,12 +244,13 @@ final class ReplicationScheduler {
     }
   }
 
-  private void order(long blockId, BlockAssessment block, Server source, Target target) {
+  /** Returns false if too many bytes are under way. */
+  private boolean order(long blockId, BlockAssessment block, Server source, Target target) {
     long length = block.block().getLengthBytes();
     boolean allowed =
         bytes.take(takes(source, target.server(), length), 2 * length, isUrgent(block));
     if (!allowed) {
-      return;
+      return false;
     }
     synchronized (pending) {
       pending.add(
@@ -260,6 +261,7 @@ final class ReplicationScheduler {
               clock.millis() + settings.transferTimeoutMillis()));
     }
     commands.transfer(source.uuid(), new DatanodeCommandQueue.Transfer(block.block(), target));
+    return true;
   }
 
   /** Whether a replica of the block is on its way. */
@@ -282,8 +284,7 @@ final class ReplicationScheduler {
         return false;
       }
     }
-    order(block.block().getBlockId(), block, source, target);
-    return true;
+    return order(block.block().getBlockId(), block, source, target);
   }
 
   /** What a copy takes from the two servers; a replica may also move within one server. */

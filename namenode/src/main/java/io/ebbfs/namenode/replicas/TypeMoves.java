@@ -1,6 +1,5 @@
 package io.ebbfs.namenode.replicas;
 
-import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.replicas.BlockService.Target;
@@ -8,7 +7,6 @@ import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -20,8 +18,9 @@ import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
  * Moves replicas to disks of the types that a storage policy wants. A server that has such a disk
  * moves its own replica to it. Else another server gets a copy; once the copy has arrived, the
  * block has one replica too many, and {@link ExcessReplicaMarker} takes one of a wrong type. So a
- * block never has fewer replicas than before. Members of stripes stay where they are. One thread
- * calls it.
+ * block never has fewer replicas than before, and it stays in two racks if it is in two: a replica
+ * stays on a wrong type if all disks of the right one are in the rack of the others. Members of
+ * stripes stay where they are. One thread calls it.
  */
 public final class TypeMoves {
   private final DatanodeRegistry cluster;
@@ -69,20 +68,23 @@ public final class TypeMoves {
 
   private Ordered orderMoves(BlockAssessment block, BlockStoragePolicy policy) {
     List<StorageType> missing = new ArrayList<>(policy.chooseStorageTypes((short) block.wanted()));
-    List<Replica> wrong = new ArrayList<>();
-    for (Replica replica : block.counted()) {
-      if (!missing.remove(cluster.typeOf(replica.storageUuid()))) {
-        wrong.add(replica);
-      }
-    }
+    List<Replica> wrong =
+        block.counted().stream()
+            .filter(replica -> !missing.remove(cluster.typeOf(replica.storageUuid())))
+            .toList();
     missing.remove(StorageType.RAM_DISK);
     Set<String> occupied = occupied(block);
+    List<Server> holders = servers(block.counted());
     int moves = 0;
     for (Replica replica : wrong) {
       Optional<Target> target = target(block, replica, missing, occupied);
-      Optional<Server> source =
-          cluster.disk(replica.storageUuid()).flatMap(disk -> cluster.server(disk.serverUuid()));
+      Optional<Server> source = servers(List.of(replica)).stream().findFirst();
       if (target.isEmpty() || source.isEmpty()) {
+        continue;
+      }
+      List<Server> after = moved(holders, source.get(), target.get().server());
+      if (racks(after) < Math.min(2, racks(holders))) {
+        chooser.giveBack(List.of(target.get()));
         continue;
       }
       if (!replications.move(block, source.get(), target.get())) {
@@ -92,11 +94,28 @@ public final class TypeMoves {
       if (!source.get().uuid().equals(target.get().server().uuid())) {
         replaced.note(block.block().getBlockId(), source.get().uuid());
       }
+      holders = after;
       missing.remove(target.get().disk().type());
       occupied.add(target.get().server().uuid());
       moves++;
     }
     return new Ordered(moves, false);
+  }
+
+  private List<Server> servers(List<Replica> replicas) {
+    return replicas.stream()
+        .flatMap(replica -> cluster.disk(replica.storageUuid()).stream())
+        .flatMap(disk -> cluster.server(disk.serverUuid()).stream())
+        .toList();
+  }
+
+  /** The holders of a block after a replica has moved. */
+  private static List<Server> moved(List<Server> holders, Server from, Server to) {
+    return holders.stream().map(holder -> holder.uuid().equals(from.uuid()) ? to : holder).toList();
+  }
+
+  private static long racks(List<Server> servers) {
+    return servers.stream().map(Server::rack).distinct().count();
   }
 
   private Set<String> occupied(BlockAssessment block) {
@@ -110,20 +129,23 @@ public final class TypeMoves {
     if (types.isEmpty()) {
       return Optional.empty();
     }
-    long length = block.block().getLengthBytes();
-    Optional<Server> own =
-        cluster
-            .disk(replica.storageUuid())
-            .flatMap(disk -> cluster.server(disk.serverUuid()))
-            .filter(server -> !server.isLeaving());
-    Optional<Disk> here =
-        own.stream()
-            .flatMap(server -> server.disks().stream())
-            .filter(disk -> EnumSet.copyOf(types).contains(disk.type()))
-            .filter(disk -> cluster.isLive(disk.storageUuid()) && disk.remainingBytes() >= length)
-            .findFirst();
-    return here.map(disk -> new Target(own.get(), disk))
+    return servers(List.of(replica)).stream()
+        .filter(server -> !server.isLeaving())
+        .findFirst()
+        .flatMap(server -> chooser.on(server, request(block, types, occupied, Set.of())))
         .or(() -> elsewhere(block, replica, types, occupied));
+  }
+
+  private static WriteRequest request(
+      BlockAssessment block, List<StorageType> types, Set<String> occupied, Set<String> staying) {
+    return new WriteRequest(
+            "block " + block.block().getBlockId(),
+            1,
+            block.block().getLengthBytes(),
+            null,
+            occupied,
+            staying)
+        .on(TypeWish.exactly(types));
   }
 
   private Optional<Target> elsewhere(
@@ -133,18 +155,7 @@ public final class TypeMoves {
         .filter(other -> !other.equals(replica))
         .forEach(other -> staying.add(other.storageUuid()));
     try {
-      return chooser
-          .choose(
-              new WriteRequest(
-                      "block " + block.block().getBlockId(),
-                      1,
-                      block.block().getLengthBytes(),
-                      null,
-                      occupied,
-                      staying)
-                  .on(TypeWish.exactly(types)))
-          .stream()
-          .findFirst();
+      return chooser.choose(request(block, types, occupied, staying)).stream().findFirst();
     } catch (IOException e) {
       return Optional.empty(); // no disk of these types has room
     }

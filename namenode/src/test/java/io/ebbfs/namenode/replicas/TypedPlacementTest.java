@@ -2,11 +2,14 @@ package io.ebbfs.namenode.replicas;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.namenode.datanodes.RackTopology;
 import io.ebbfs.namenode.policies.StoragePolicies;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -16,6 +19,7 @@ import java.util.TreeMap;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Replicas are put on the types of disks that HDFS's policies name, and move to them. */
 class TypedPlacementTest {
@@ -163,13 +167,92 @@ class TypedPlacementTest {
       f.deliverAll();
     } while (types(f, block).contains(StorageType.DISK));
     f.manager.replaces(block.getBlockId(), servers.get(1).uuid);
-    BlockStoragePolicy hot = StoragePolicies.named("HOT").orElseThrow();
     for (int i = 0; i < 20; i++) {
-      f.manager.satisfy(block.getBlockId(), hot);
+      f.manager.satisfy(block.getBlockId(), hot());
       f.second();
       f.deliverAll();
     }
     assertThat(types(f, block)).containsExactly(StorageType.DISK, StorageType.DISK);
+  }
+
+  private static BlockStoragePolicy hot() {
+    return StoragePolicies.named("HOT").orElseThrow();
+  }
+
+  private static SimulatedServer addServer(BlockFixture f, int number, StorageType... types)
+      throws IOException {
+    SimulatedServer server =
+        f.servers.containsKey("server-%02d".formatted(number))
+            ? f.servers.get("server-%02d".formatted(number))
+            : new SimulatedServer(number, 0, f.identity, f.servers, (s, d, b) -> {});
+    for (StorageType type : types) {
+      String storage = "%s-%d-%s".formatted(server.uuid, server.disks.size(), type);
+      server.disks.put(storage, new TreeMap<>());
+      server.types.put(storage, type);
+    }
+    server.register(f.frontEnd);
+    f.seconds(3);
+    return server;
+  }
+
+  /** If all disks of the type are in one rack, a replica stays where it is for the second rack. */
+  @Test
+  void aBlockStaysInTwoRacksAndIsNotCopiedAgainAndAgain(@TempDir Path directory)
+      throws IOException {
+    Path racks = directory.resolve("racks");
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < 7; i++) {
+      lines.append("127.0.0.1:%d /r%d%n".formatted(10_000 + i, i < 4 ? i % 2 : 3));
+    }
+    Files.writeString(racks, lines);
+    BlockFixture f = new BlockFixture(5, 0, 0);
+    f.topology = RackTopology.of(racks);
+    f.startNamenode();
+    for (int i = 0; i < 4; i++) {
+      addServer(f, i, StorageType.ARCHIVE);
+    }
+    f.seconds(20);
+    BlockRow block = f.writeFile(3);
+    f.deliverAll();
+    for (int i = 4; i < 7; i++) {
+      addServer(f, i, StorageType.DISK);
+    }
+    int moves = 0;
+    for (int i = 0; i < 30; i++) {
+      moves += f.manager.satisfy(block.getBlockId(), hot()).moves();
+      f.seconds(2);
+    }
+    assertThat(types(f, block))
+        .containsExactlyInAnyOrder(StorageType.DISK, StorageType.DISK, StorageType.ARCHIVE);
+    assertThat(moves).isLessThan(10);
+    assertThat(f.manager.satisfy(block.getBlockId(), hot())).isEqualTo(TypeMoves.Ordered.NOTHING);
+  }
+
+  @Test
+  void movesWithinAServerSpreadOverItsDisks() throws IOException {
+    BlockFixture f = new BlockFixture(5, 0, 0);
+    addServer(f, 0, StorageType.ARCHIVE);
+    f.seconds(20);
+    for (int i = 0; i < 40; i++) {
+      f.writeFile(1);
+    }
+    f.deliverAll();
+    SimulatedServer server =
+        addServer(f, 0, StorageType.DISK, StorageType.DISK, StorageType.DISK, StorageType.DISK);
+    for (int i = 0; i < 40; i++) {
+      for (long blockId : f.blocks.keySet()) {
+        f.manager.satisfy(blockId, hot());
+      }
+      f.second();
+    }
+    server.disks.forEach(
+        (storage, replicas) -> {
+          if (server.types.get(storage) == StorageType.DISK) {
+            assertThat(replicas).as(storage).hasSizeBetween(5, 15);
+          } else {
+            assertThat(replicas).isEmpty();
+          }
+        });
   }
 
   private static List<StorageType> types(BlockFixture f, BlockRow block) throws IOException {
