@@ -557,7 +557,7 @@ public final class NamenodeServer implements AutoCloseable {
             heat),
         new QuotaService(store, counter),
         new PolicyService(store),
-        new PolicySatisfier(store, blocks),
+        new PolicySatisfier(store, blocks, timeOfDay),
         new ErasureCodingService(store, timeOfDay),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, limits, counter, onPendingDeletion),

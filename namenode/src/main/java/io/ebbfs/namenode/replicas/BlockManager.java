@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe. One thread calls {@link #tick} about once a second.
  */
-public final class BlockManager implements BlockService {
+public final class BlockManager implements BlockService, TypeMover {
   private static final Logger LOG = LoggerFactory.getLogger(BlockManager.class);
 
   private final MetadataStore store;
@@ -294,15 +294,13 @@ public final class BlockManager implements BlockService {
     return leaving.isEmpty() ? Set.of() : OpenBlockFinder.files(store, fileIds, leaving);
   }
 
-  /**
-   * Orders the moves of the replicas of a block to disks of the types that a policy wants. The
-   * thread of {@link #tick} calls it. Nothing is ordered in safe mode.
-   */
+  /** The thread of {@link #tick} calls it. Nothing is ordered in safe mode. */
+  @Override
   public TypeMoves.Ordered satisfy(long blockId, BlockStoragePolicy policy) throws IOException {
     return cluster.inSafeMode() ? TypeMoves.Ordered.BUSY : redundancy.satisfy(blockId, policy);
   }
 
-  /** Whether replicas that were ordered have not arrived yet. */
+  @Override
   public boolean isReplicating() {
     return pendingReplications() > 0;
   }

@@ -42,15 +42,18 @@ public final class TypeMoves {
   /**
    * What was ordered for a block.
    *
-   * @param moves how many moves were ordered, or have to be looked at again
+   * @param moves how many moves were ordered
+   * @param isLater whether the replicas of the block change just now: it is worth another look
    * @param isBusy whether other transfers have to end first
    */
-  public record Ordered(int moves, boolean isBusy) {
-    static final Ordered NOTHING = new Ordered(0, false);
-    static final Ordered BUSY = new Ordered(0, true);
+  public record Ordered(int moves, boolean isLater, boolean isBusy) {
+    public static final Ordered NOTHING = of(0);
+    public static final Ordered BUSY = new Ordered(0, false, true);
+    public static final Ordered LATER = new Ordered(0, true, false);
 
-    /** The replicas of the block change just now. */
-    static final Ordered LATER = new Ordered(1, false);
+    public static Ordered of(int moves) {
+      return new Ordered(moves, false, false);
+    }
   }
 
   /** Orders the moves of a block, as far as there are disks of the right types. */
@@ -58,12 +61,13 @@ public final class TypeMoves {
     if (!block.settled() || block.striped()) {
       return Ordered.NOTHING;
     }
-    boolean isStill =
-        !block.pinned()
-            && block.excess().isEmpty()
-            && block.counted().size() == block.wanted()
-            && !replications.isUnderWay(block.block().getBlockId());
-    return isStill ? orderMoves(block, policy) : Ordered.LATER;
+    // A block that lacks replicas may lack them for ever; the others move all the same.
+    boolean changes =
+        block.pinned()
+            || !block.excess().isEmpty()
+            || block.counted().size() > block.wanted()
+            || replications.isUnderWay(block.block().getBlockId());
+    return changes ? Ordered.LATER : orderMoves(block, policy);
   }
 
   private Ordered orderMoves(BlockAssessment block, BlockStoragePolicy policy) {
@@ -89,7 +93,7 @@ public final class TypeMoves {
       }
       if (!replications.move(block, source.get(), target.get())) {
         chooser.giveBack(List.of(target.get()));
-        return moves > 0 ? new Ordered(moves, false) : Ordered.BUSY;
+        return moves > 0 ? Ordered.of(moves) : Ordered.BUSY;
       }
       if (!source.get().uuid().equals(target.get().server().uuid())) {
         replaced.note(block.block().getBlockId(), source.get().uuid());
@@ -99,7 +103,7 @@ public final class TypeMoves {
       occupied.add(target.get().server().uuid());
       moves++;
     }
-    return new Ordered(moves, false);
+    return Ordered.of(moves);
   }
 
   private List<Server> servers(List<Replica> replicas) {

@@ -229,6 +229,24 @@ class TypedPlacementTest {
   }
 
   @Test
+  void aBlockThatLacksReplicasMovesAllTheSame() throws IOException {
+    BlockFixture f = new BlockFixture(5, 0, 0);
+    addServer(f, 0, StorageType.ARCHIVE);
+    addServer(f, 1, StorageType.ARCHIVE);
+    f.seconds(20);
+    BlockRow block = f.writeFile(3);
+    f.deliverAll();
+    addServer(f, 0, StorageType.DISK);
+    addServer(f, 1, StorageType.DISK);
+    for (int i = 0; i < 10; i++) {
+      f.manager.satisfy(block.getBlockId(), hot());
+      f.second();
+    }
+    assertThat(types(f, block)).containsExactly(StorageType.DISK, StorageType.DISK);
+    assertThat(f.manager.satisfy(block.getBlockId(), hot())).isEqualTo(TypeMoves.Ordered.NOTHING);
+  }
+
+  @Test
   void movesWithinAServerSpreadOverItsDisks() throws IOException {
     BlockFixture f = new BlockFixture(5, 0, 0);
     addServer(f, 0, StorageType.ARCHIVE);

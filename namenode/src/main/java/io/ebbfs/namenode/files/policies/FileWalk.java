@@ -18,25 +18,29 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
  * Stateless.
  */
 final class FileWalk {
+  /** A call looks at so many names; a tree may have any number of directories without a file. */
+  private static final int NAMES_PER_CALL = 100;
+
   private FileWalk() {}
 
   /**
    * A file that was met.
    *
+   * @param file empty if the call has come to its end at a directory, behind which the walk goes on
    * @param at the names from the directory down to the file
    */
-  record Met(Inode file, List<ByteString> at) {}
+  record Met(Optional<Inode> file, List<ByteString> at) {}
 
   /**
-   * The next file.
+   * The next file; empty if there is none.
    *
-   * @param done the names of the last file that was met; empty to begin
+   * @param done the names of the last one that was met; empty to begin
    */
   static Optional<Met> next(Transaction transaction, Inode directory, List<ByteString> done)
       throws IOException {
     List<Inode> above = descend(transaction, directory, done);
     List<ByteString> names = new ArrayList<>(done.subList(0, Math.min(done.size(), above.size())));
-    while (!above.isEmpty()) {
+    for (int looks = 1; !above.isEmpty(); looks++) {
       Inode parent = above.get(above.size() - 1);
       byte[] after = names.size() < above.size() ? null : last(names).toByteArray();
       if (after != null) {
@@ -45,11 +49,14 @@ final class FileWalk {
       Optional<Inode> child = childAfter(transaction, parent, after);
       if (child.isEmpty()) {
         above.remove(above.size() - 1);
+        if (looks >= NAMES_PER_CALL && !names.isEmpty()) {
+          return Optional.of(new Met(Optional.empty(), names));
+        }
         continue;
       }
       names.add(ByteString.copyFrom(child.get().name()));
       if (child.get().isFile()) {
-        return Optional.of(new Met(child.get(), names));
+        return Optional.of(new Met(child, names));
       }
       above.add(child.get());
     }

@@ -4,7 +4,7 @@ import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.policies.InheritedPolicy;
-import io.ebbfs.namenode.replicas.BlockManager;
+import io.ebbfs.namenode.replicas.TypeMover;
 import io.ebbfs.namenode.replicas.TypeMoves.Ordered;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -17,7 +17,10 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.SatisfyRow;
 import java.io.IOException;
+import java.time.Clock;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
@@ -29,26 +32,50 @@ import org.slf4j.LoggerFactory;
  * client asks for it (satisfyStoragePolicy). HDFS has a service of its own for that.
  *
  * <p>A row for each file or directory that was named says how far the walk over it is, so that a
- * restart or another leader goes on there. Each tick looks at a bounded number of files, and stops
- * where the servers have no free transfers. When a walk ends and has ordered moves, another one
- * follows, because a move may have failed. One thread calls {@link #tick}; {@link #order} is
- * thread-safe.
+ * restart or another leader goes on there. The paths are served in turn. Each tick looks at a
+ * bounded number of files and blocks, and stops where the servers have no free transfers. When a
+ * walk ends and has ordered moves, another one follows, because a move may have failed. One thread
+ * calls {@link #tick}; {@link #order} is thread-safe.
  */
 public final class PolicySatisfier {
   private static final Logger LOG = LoggerFactory.getLogger(PolicySatisfier.class);
 
   private static final int FILES_PER_TICK = 100;
+  private static final int BLOCKS_PER_TICK = 500;
+  private static final int PATHS_PER_TICK = 10;
   private static final int BLOCKS_PER_PAGE = 100;
 
   /** A move that fails again and again ends the work on a path in the end. */
   private static final int MOST_PASSES = 100;
 
-  private final MetadataStore store;
-  private final BlockManager blocks;
+  /** So do blocks whose replicas change all the time. */
+  private static final int MOST_FRUITLESS = 10;
 
-  public PolicySatisfier(MetadataStore store, BlockManager blocks) {
+  /** What was ordered has this time to arrive before the next pass begins. */
+  private static final long PAUSE_MILLIS = 30_000;
+
+  /** What a tick may still look at. */
+  private static final class Budget {
+    private int files = FILES_PER_TICK;
+    private int blocks = BLOCKS_PER_TICK;
+
+    private boolean isUsedUp() {
+      return files <= 0 || blocks <= 0;
+    }
+  }
+
+  private final MetadataStore store;
+  private final TypeMover mover;
+  private final Clock clock;
+  // By inode, until when a walk waits at its end.
+  private final Map<Long, Long> pauses = new HashMap<>();
+  // The path that was served last.
+  private Key served;
+
+  public PolicySatisfier(MetadataStore store, TypeMover mover, Clock clock) {
     this.store = store;
-    this.blocks = blocks;
+    this.mover = mover;
+    this.clock = clock;
   }
 
   /**
@@ -63,24 +90,46 @@ public final class PolicySatisfier {
         transaction -> {
           long id = PolicyService.writable(transaction, caller, src).lastFound().id();
           transaction.lock(List.of(RowLock.exclusive(Tables.SATISFY, Tables.satisfy(id))));
-          transaction.put(Tables.SATISFY, Tables.satisfy(id), SatisfyRow.getDefaultInstance());
+          long before =
+              transaction
+                  .get(Tables.SATISFY, Tables.satisfy(id))
+                  .map(SatisfyRow::getSequence)
+                  .orElse(0L);
+          transaction.put(
+              Tables.SATISFY,
+              Tables.satisfy(id),
+              SatisfyRow.newBuilder().setSequence(Math.max(before + 1, clock.millis())).build());
           return null;
         });
   }
 
-  /** Walks on over one of the paths. A failure is logged, and the next call tries again. */
+  /** Walks on over some of the paths. A failure is logged, and the next call goes on. */
   public void tick() {
     try {
-      List<Row<SatisfyRow>> rows = store.scanAll(Tables.SATISFY, null, 1);
-      if (!rows.isEmpty()) {
-        walk(rows.get(0).key(), rows.get(0).value());
+      Budget left = new Budget();
+      Optional<Row<SatisfyRow>> next = nextPath();
+      for (int i = 0; i < PATHS_PER_TICK && next.isPresent() && !left.isUsedUp(); i++) {
+        served = next.get().key();
+        walk(next.get().key(), next.get().value(), left);
+        next = nextPath();
+      }
+      if (next.isEmpty()) {
+        served = null; // the next call begins with the first one
       }
     } catch (IOException | RuntimeException e) {
       LOG.error("moving replicas to the types of their policies failed; it is tried again", e);
     }
   }
 
-  private void walk(Key key, SatisfyRow begun) throws IOException {
+  private Optional<Row<SatisfyRow>> nextPath() throws IOException {
+    List<Row<SatisfyRow>> rows = store.scanAll(Tables.SATISFY, served, 1);
+    if (rows.isEmpty() && served == null) {
+      pauses.clear();
+    }
+    return rows.stream().findFirst();
+  }
+
+  private void walk(Key key, SatisfyRow begun, Budget left) throws IOException {
     Optional<Inode> top =
         store.transact(key.partition(), Durability.RELAXED, t -> attached(t, key.partition()));
     if (top.isEmpty()) {
@@ -88,7 +137,8 @@ public final class PolicySatisfier {
       return;
     }
     SatisfyRow at = begun;
-    for (int i = 0; i < FILES_PER_TICK; i++) {
+    boolean goesOn = true;
+    while (goesOn && !left.isUsedUp()) {
       SatisfyRow from = at;
       Optional<FileWalk.Met> met =
           store.transact(
@@ -99,16 +149,10 @@ public final class PolicySatisfier {
         endPass(key, begun, at);
         return;
       }
-      Optional<Integer> ordered = satisfy(met.get().file());
-      if (ordered.isEmpty()) {
-        break; // no free transfers: this file is looked at again
-      }
-      at =
-          at.toBuilder()
-              .clearDone()
-              .addAllDone(met.get().at())
-              .setOrdered(at.getOrdered() + ordered.get())
-              .build();
+      left.files--;
+      SatisfyRow.Builder row = at.toBuilder();
+      goesOn = met.get().file().isEmpty() || satisfy(met.get().file().get(), row, left);
+      at = goesOn ? row.clearDone().addAllDone(met.get().at()).build() : row.build();
     }
     replace(key, begun, Optional.of(at));
   }
@@ -120,20 +164,45 @@ public final class PolicySatisfier {
     }
     return row.getDoneCount() > 0
         ? Optional.empty()
-        : Optional.of(new FileWalk.Met(top, List.of(ByteString.copyFrom(top.name()))));
+        : Optional.of(new FileWalk.Met(Optional.of(top), List.of(ByteString.copyFrom(top.name()))));
   }
 
   /** The walk over a path has come to its end. */
   private void endPass(Key key, SatisfyRow begun, SatisfyRow at) throws IOException {
-    boolean isDone = at.getOrdered() == 0 || at.getPasses() + 1 >= MOST_PASSES;
-    if (isDone) {
+    boolean isFruitless = at.getOrdered() == 0;
+    int fruitless = isFruitless ? at.getFruitless() + 1 : 0;
+    boolean givesUp = at.getPasses() + 1 >= MOST_PASSES || fruitless >= MOST_FRUITLESS;
+    if (isFruitless && at.getLater() == 0) {
       replace(key, begun, Optional.empty());
-    } else if (!blocks.isReplicating()) {
-      replace(
-          key, begun, Optional.of(SatisfyRow.newBuilder().setPasses(at.getPasses() + 1).build()));
+    } else if (givesUp) {
+      LOG.warn(
+          "after {} walks over inode {}, {} moves were still ordered, and {} blocks were still changing; order the walk again with 'hdfs storagepolicies -satisfyStoragePolicy'",
+          at.getPasses() + 1,
+          key.partition(),
+          at.getOrdered(),
+          at.getLater());
+      replace(key, begun, Optional.empty());
+    } else if (mayBeginAgain(key, isFruitless)) {
+      SatisfyRow next =
+          SatisfyRow.newBuilder()
+              .setSequence(at.getSequence())
+              .setPasses(at.getPasses() + 1)
+              .setFruitless(fruitless)
+              .build();
+      replace(key, begun, Optional.of(next));
     } else {
       replace(key, begun, Optional.of(at));
     }
+  }
+
+  /** Whether what was ordered has arrived, or has had the time for it. */
+  private boolean mayBeginAgain(Key key, boolean isFruitless) {
+    long until = pauses.computeIfAbsent(key.partition(), id -> clock.millis() + PAUSE_MILLIS);
+    boolean begins = clock.millis() >= until || (!isFruitless && !mover.isReplicating());
+    if (begins) {
+      pauses.remove(key.partition());
+    }
+    return begins;
   }
 
   /** Stores how far a walk is, unless it was ordered anew meanwhile. */
@@ -155,10 +224,13 @@ public final class PolicySatisfier {
         });
   }
 
-  /** Orders the moves of a file; returns how many, or nothing if others have to end first. */
-  private Optional<Integer> satisfy(Inode file) throws IOException {
-    int moves = 0;
-    long at = 0;
+  /**
+   * Orders the moves of the blocks of a file, from where the walk stands.
+   *
+   * @return false if the walk stops before the end of the file
+   */
+  private boolean satisfy(Inode file, SatisfyRow.Builder row, Budget left) throws IOException {
+    long at = row.getFileId() == file.id() ? row.getNextBlock() : 0;
     Page page;
     do {
       long from = at;
@@ -166,15 +238,20 @@ public final class PolicySatisfier {
           store.transact(
               file.id(), Durability.RELAXED, transaction -> page(transaction, file, from));
       for (BlockRow block : page.blocks()) {
-        Ordered ordered = blocks.satisfy(block.getBlockId(), page.policy());
+        boolean isUsedUp = left.blocks-- <= 0;
+        Ordered ordered =
+            isUsedUp ? Ordered.BUSY : mover.satisfy(block.getBlockId(), page.policy());
         if (ordered.isBusy()) {
-          return Optional.empty();
+          row.setFileId(file.id()).setNextBlock(at);
+          return false;
         }
-        moves += ordered.moves();
+        row.setOrdered(row.getOrdered() + ordered.moves());
+        row.setLater(row.getLater() + (ordered.isLater() ? 1 : 0));
+        at++;
       }
-      at += page.blocks().size();
     } while (page.blocks().size() == BLOCKS_PER_PAGE);
-    return Optional.of(moves);
+    row.clearFileId().clearNextBlock();
+    return true;
   }
 
   /** Some blocks of a file, and the storage policy of the file. */
