@@ -73,11 +73,18 @@ public final class MovableBlocks {
     return search.found;
   }
 
+  /**
+   * What a look at a part of a disk has found.
+   *
+   * @param atEnd whether the look came to the end of the disk; the next one begins at its start
+   */
+  record Some(List<Movable> blocks, boolean atEnd) {}
+
   /** Some blocks of one disk, as {@link #of} tells those of a server. */
-  List<Movable> some(Disk disk, int mostBlocks) throws IOException {
+  Some some(Disk disk, int mostBlocks) throws IOException {
     Search search = new Search(Long.MAX_VALUE, 0, mostBlocks, ROWS_FOR_SOME);
     search.readDisk(disk);
-    return search.found;
+    return new Some(search.found, search.atEnd);
   }
 
   /** The same of all disks of the server. */
@@ -91,6 +98,7 @@ public final class MovableBlocks {
     private final List<Movable> found = new ArrayList<>();
     private long bytes;
     private int rows;
+    private boolean atEnd;
 
     private final int mostBlocks;
     private final int mostRows;
@@ -111,6 +119,7 @@ public final class MovableBlocks {
       long begun = reached.getOrDefault(disk.storageNumber(), 0L);
       read(disk, begun, Long.MAX_VALUE);
       if (!isDone()) {
+        atEnd = true;
         read(disk, 0, begun);
       }
     }
@@ -118,8 +127,8 @@ public final class MovableBlocks {
     /** Reads the rows of the blocks behind one, up to another. */
     private void read(Disk disk, long after, long last) throws IOException {
       long at = after;
-      boolean atEnd = false;
-      while (!isDone() && !atEnd) {
+      boolean isLast = false;
+      while (!isDone() && !isLast) {
         List<Long> ids =
             StorageBlocks.page(store, disk.storageNumber(), at, PAGE).stream()
                 .filter(id -> id <= last)
@@ -128,7 +137,7 @@ public final class MovableBlocks {
         if (!ids.isEmpty()) {
           at = take(disk, ids);
         }
-        atEnd = ids.size() < PAGE;
+        isLast = ids.size() < PAGE;
       }
       reached.put(disk.storageNumber(), at);
     }

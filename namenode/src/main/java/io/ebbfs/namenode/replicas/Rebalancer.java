@@ -69,6 +69,7 @@ public final class Rebalancer {
   private final Clock clock;
   private final RedundancySettings redundancy;
   private final Map<Long, Move> moves = new HashMap<>();
+  private final BarrenDisks barren;
   private volatile RebalanceSettings settings = RebalanceSettings.DEFAULTS;
   private ByteBudget budget;
   private volatile long movedBlocks;
@@ -92,6 +93,7 @@ public final class Rebalancer {
     this.clock = clock;
     this.redundancy = redundancy;
     this.budget = budget(settings);
+    this.barren = new BarrenDisks(clock);
   }
 
   private ByteBudget budget(RebalanceSettings of) {
@@ -105,6 +107,7 @@ public final class Rebalancer {
     }
     settings = wanted;
     stuck = Optional.empty();
+    barren.clear();
   }
 
   public RebalanceSettings settings() {
@@ -187,8 +190,10 @@ public final class Rebalancer {
 
   private void begin(BalancePlan plan) throws IOException {
     List<BalancePlan.Disk> sources = plan.sources();
+    List<BalancePlan.Disk> fertile =
+        sources.stream().filter(disk -> !barren.has(disk.storageUuid())).limit(SOURCES).toList();
     int begun = 0;
-    for (BalancePlan.Disk source : sources.subList(0, Math.min(SOURCES, sources.size()))) {
+    for (BalancePlan.Disk source : fertile) {
       Optional<ClusterView.Disk> disk = cluster.disk(source.storageUuid());
       if (moves.size() >= settings.moves() || !budget.allows(Set.of(), false)) {
         return;
@@ -222,7 +227,9 @@ public final class Rebalancer {
   private int begin(BalancePlan plan, BalancePlan.Disk source, ClusterView.Disk disk)
       throws IOException {
     int begun = 0;
-    for (Movable block : movable.some(disk, CANDIDATES)) {
+    MovableBlocks.Some some = movable.some(disk, CANDIDATES);
+    barren.looked(disk.storageUuid(), !some.blocks().isEmpty(), some.atEnd());
+    for (Movable block : some.blocks()) {
       if (moves.size() >= settings.moves() || !isFree(source.serverUuid())) {
         break;
       }
