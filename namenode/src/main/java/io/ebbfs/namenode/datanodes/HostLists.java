@@ -91,8 +91,7 @@ public record HostLists(
                     .formatted(file, host.getAdminState(), name));
       }
     }
-    return new HostLists(
-        limits ? included : Set.of(), new ExcludedServers(excluded), hibernating);
+    return new HostLists(limits ? included : Set.of(), new ExcludedServers(excluded), hibernating);
   }
 
   /** A list, or one object behind the other as older versions of HDFS had it. */

@@ -34,7 +34,8 @@ import org.apache.hadoop.fs.StorageType;
  * replica that the first choice kept, even if a crash comes between the steps. Thread-safe.
  */
 final class ExcessReplicaMarker {
-  // How bad a replica is, besides its fullness, which is at most 1. A wrong type and a hint together
+  // How bad a replica is, besides its fullness, which is at most 1. A wrong type and a hint
+  // together
   // do not outweigh the racks: the block stays in two of them.
   private static final double REPLACED = 3.0;
   private static final double OF_WRONG_TYPE = 4.0;
@@ -243,10 +244,10 @@ final class ExcessReplicaMarker {
   /**
    * Chooses excess replicas; the trusted replicas that remain are enough. A replica that shares a
    * server with another replica is chosen first. Next come replicas on servers that are drained,
-   * then replicas that share a server or a disk with other members of the stripe, then
-   * replicas of a type of which the storage policy wants fewer, then a replica that a balancer has
-   * replaced by one elsewhere, then replicas on the fullest disks. Among those without another fault, a
-   * replica is chosen last if the others are in one rack.
+   * then replicas that share a server or a disk with other members of the stripe, then replicas of
+   * a type of which the storage policy wants fewer, then a replica that a balancer has replaced by
+   * one elsewhere, then replicas on the fullest disks. Among those without another fault, a replica
+   * is chosen last if the others are in one rack.
    */
   List<Replica> choose(Transaction transaction, BlockAssessment block) throws IOException {
     List<Replica> kept = new ArrayList<>(block.trusted());

@@ -38,7 +38,9 @@ final class ReplacedReplicas {
     }
   }
 
-  /** The server has got a new replica of the block, which a hint about an older one does not mean. */
+  /**
+   * The server has got a new replica of the block, which a hint about an older one does not mean.
+   */
   synchronized void forget(long blockId, String serverUuid) {
     Hint hint = hints.get(blockId);
     if (hint != null && hint.serverUuid().equals(serverUuid)) {

@@ -333,8 +333,7 @@ final class ReplicationScheduler {
             hopeless.add(server);
           }
         });
-    Optional<Target> untried =
-        choose(block, union(busy, failed), types.forCopy(block, hopeless));
+    Optional<Target> untried = choose(block, union(busy, failed), types.forCopy(block, hopeless));
     if (untried.isPresent()) {
       return untried;
     }

@@ -55,8 +55,7 @@ class HostListsTest {
   @Test
   void aFileWithoutAServerInServiceLimitsNobody() throws IOException {
     for (String state : List.of("IN_MAINTENANCE", "DECOMMISSIONED")) {
-      HostLists lists =
-          read("[ {\"hostName\": \"w3\", \"adminState\": \"%s\"} ]".formatted(state));
+      HostLists lists = read("[ {\"hostName\": \"w3\", \"adminState\": \"%s\"} ]".formatted(state));
       assertThat(lists.admits("w1", "10.0.0.1", 9866)).as(state).isTrue();
       assertThat(lists.admits("w3", "10.0.0.3", 9866)).as(state).isTrue();
     }
@@ -65,8 +64,7 @@ class HostListsTest {
   @Test
   void aServerIsKnownByTheAddressOfItsName() throws IOException {
     HostLists lists =
-        read(
-                """
+        read("""
                 [ {"hostName": "localhost", "port": 9866},
                   {"hostName": "localhost", "port": 9867, "adminState": "IN_MAINTENANCE"} ]
                 """)

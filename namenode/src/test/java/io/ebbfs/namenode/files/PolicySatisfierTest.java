@@ -71,6 +71,7 @@ class PolicySatisfierTest {
                     .setBlockId(firstBlock + i)
                     .setGenerationStamp(1)
                     .setLengthBytes(1)
+                    .setReplication(1)
                     .setState(BlockStateProto.COMPLETE)
                     .build());
           }
