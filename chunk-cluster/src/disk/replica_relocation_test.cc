@@ -9,7 +9,7 @@
 namespace ebb {
 namespace {
 
-class RelocationTest : public testing::Test {
+class RelocationTest : public ::testing::Test {
  protected:
   RelocationTest() { Open(); }
 
