@@ -134,6 +134,8 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
   }
   std::vector<Candidate> candidates;
   int unreachable = 0;
+  // A holder that was in the pipeline and has no byte: nobody was told that any byte is stored.
+  bool empty = false;
   for (const auto& location : recovering.block().locs()) {
     const auto found = InitReplicaRecovery(store, location.id(), recovering);
     if (!found && IsNotReady(found.error())) {
@@ -152,9 +154,12 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
     } else if (*found && (*found)->generation_stamp >= block.generationstamp() &&
                (*found)->length_bytes > 0 && (*found)->state <= ReplicaState::kWaiting) {
       candidates.push_back({location.id(), **found});
+    } else if (*found) {
+      empty |= (*found)->generation_stamp >= block.generationstamp() &&
+               (*found)->length_bytes == 0 && (*found)->state <= ReplicaState::kBeingWritten;
     }
   }
-  if (candidates.empty() && unreachable > 0) {
+  if (candidates.empty() && unreachable > 0 && !empty) {
     return Fail(ErrorCode::kNetwork,
                 fmt::format("no holder of block {} takes part in its recovery: {} did not answer "
                             "or cannot tell; the namenode tries again",

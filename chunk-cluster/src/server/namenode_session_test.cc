@@ -693,6 +693,28 @@ TEST_F(NamenodeSessionTest, ARecoveryWaitsForAHolderThatIsNotReady) {
   });
 }
 
+TEST_F(NamenodeSessionTest, ABlockThatAHolderHasWithoutAnyByteIsRecoveredWithoutADeadHolder) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  auto dead = leader.info();
+  dead.mutable_id()->set_datanodeuuid("dead");
+  dead.mutable_id()->set_ipcport(1);
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
+  // The dead holder may be the only one with bytes.
+  const auto unknown = RecoverBlock(*leader.store, client, Recovering(1009, {leader.info(), dead}));
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ(unknown.error().code, ErrorCode::kNetwork) << unknown.error().message;
+
+  ASSERT_TRUE(
+      leader.store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}}).has_value());
+  const auto known = RecoverBlock(*leader.store, client, Recovering(1010, {leader.info(), dead}));
+  ASSERT_TRUE(known.has_value()) << known.error().message;
+  namenode_.Locked([&] {
+    ASSERT_EQ(namenode_.recoveries.size(), 1U);
+    EXPECT_TRUE(namenode_.recoveries.front().deleteblock());
+  });
+}
+
 // ---- several namenodes --------------------------------------------------------------------------
 
 class SeveralNamenodesTest : public ::testing::Test {
