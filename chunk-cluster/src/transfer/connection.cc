@@ -365,8 +365,16 @@ Result<bool> Connection::AppendRecords(const ebbfs::OpAppendRecordsProto& op) {
     return Refuse(ERROR, pool.error().message);
   }
   if (auto valid = CheckOperation(op); !valid) return Refuse(ERROR, valid.error().message);
-  auto lane = lanes_.Find(op.lane());
-  if (!lane) return Refuse(ERROR, lane.error().message);
+  auto lane = lanes_.Find(op.lane(), op.joinonly());
+  if (!lane) {
+    const bool busy = lane.error().code == ErrorCode::kBusy;
+    return Refuse(ERROR, fmt::format("{}{}", busy ? kBusyPrefix : "", lane.error().message));
+  }
+  if ((*lane)->crowded()) {
+    return Refuse(ERROR, fmt::format("{}the lane has {} writers, and no more are allowed; append "
+                                     "to another lane, and use more lanes",
+                                     kBusyPrefix, kMaxLaneWriters));
+  }
   BlockOpResponseProto response;
   response.set_status(SUCCESS);
   EBB_TRY(Respond(response));

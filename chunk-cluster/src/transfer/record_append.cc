@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -108,6 +110,16 @@ Status RecordAppend::Run() {
   }
 }
 
+Result<std::vector<std::byte>> RecordAppend::ReadBatch(std::size_t length) {
+  std::vector<std::byte> data;
+  while (data.size() < length) {
+    const std::size_t begin = data.size();
+    data.resize(std::min(length, begin + kBatchBufferBytes));
+    EBB_TRY(reader_.ReadExact(std::span(data).subspan(begin), kPeerTimeout));
+  }
+  return data;
+}
+
 Status RecordAppend::TakeBatch(const BatchProto& header) {
   if (header.lengthbytes() > kMaxBatchBytes) {
     return Fail(ErrorCode::kNetwork,
@@ -120,9 +132,9 @@ Status RecordAppend::TakeBatch(const BatchProto& header) {
                         .length_bytes = header.lengthbytes(),
                         .end = 0,
                         .checksum = header.checksum()},
-              .data = std::vector<std::byte>(header.lengthbytes()),
+              .data = {},
               .writer = link_};
-  EBB_TRY(reader_.ReadExact(batch.data, kPeerTimeout));
+  EBB_ASSIGN(batch.data, ReadBatch(header.lengthbytes()));
   if (link_->ended()) return {};
   if (Crc32c(0, batch.data) != header.checksum()) {
     return Fail(ErrorCode::kCorrupt, fmt::format("the records from {} on contradict their checksum",

@@ -2,8 +2,10 @@
 // the answers back.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "append.pb.h"
 #include "common/error.h"
@@ -38,6 +40,8 @@ class RecordAppend {
  private:
   class Link;
 
+  // The bytes of a batch. Memory is taken as they come.
+  [[nodiscard]] Result<std::vector<std::byte>> ReadBatch(std::size_t length);
   [[nodiscard]] Status TakeBatch(const BatchProto& header);
 
   SocketReader& reader_;

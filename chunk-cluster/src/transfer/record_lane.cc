@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
+#include <system_error>
 #include <utility>
 
 namespace ebb::transfer {
@@ -22,10 +24,14 @@ constexpr std::size_t kMaxEnteredGroups = 2;
 
 }  // namespace
 
-Result<std::shared_ptr<RecordLane>> RecordLane::Open(const LaneProto& lane) {
+Result<std::shared_ptr<RecordLane>> RecordLane::Open(const LaneProto& lane,
+                                                     const StartThread& start) {
   EBB_ASSIGN(auto ledger, BlockPipeline::Open(lane.ledger()));
   EBB_ASSIGN(auto block, BlockPipeline::Open(lane.block()));
-  return std::shared_ptr<RecordLane>(new RecordLane(lane, std::move(block), std::move(ledger)));
+  std::shared_ptr<RecordLane> opened(
+      new RecordLane(lane, std::move(block), std::move(ledger)));
+  EBB_TRY(opened->Start(start));
+  return opened;
 }
 
 RecordLane::RecordLane(const LaneProto& lane, std::unique_ptr<BlockPipeline> block,
@@ -33,15 +39,26 @@ RecordLane::RecordLane(const LaneProto& lane, std::unique_ptr<BlockPipeline> blo
     : capacity_(lane.capacitybytes()),
       idle_(lane.idlemillis()),
       block_(std::move(block)),
-      ledger_(std::move(ledger)) {
-  ledger_thread_ = std::thread([this] { WriteLedger(); });
-  block_thread_ = std::thread([this] { WriteBlock(); });
+      ledger_(std::move(ledger)) {}
+
+ebb::Status RecordLane::Start(const StartThread& start) {
+  try {
+    ledger_thread_ = start([this] { Run(&RecordLane::WriteLedger); });
+    block_thread_ = start([this] { Run(&RecordLane::WriteBlock); });
+    return {};
+  } catch (const std::system_error& failure) {
+    const auto why = fmt::format(
+        "no thread for a lane of record appends: {}; raise the limit of threads of the server",
+        failure.what());
+    Break(why);
+    return Fail(ErrorCode::kBusy, why);
+  }
 }
 
 RecordLane::~RecordLane() {
   Break("the server stops");
-  ledger_thread_.join();
-  block_thread_.join();
+  if (ledger_thread_.joinable()) ledger_thread_.join();
+  if (block_thread_.joinable()) block_thread_.join();
 }
 
 void RecordLane::Join(const std::shared_ptr<LaneWriter>& writer) {
@@ -57,6 +74,7 @@ void RecordLane::Join(const std::shared_ptr<LaneWriter>& writer) {
 void RecordLane::Leave(const std::shared_ptr<LaneWriter>& writer) {
   const std::lock_guard lock(mutex_);
   std::erase(writers_, writer);
+  asked_to_finish_.erase(writer);
 }
 
 void RecordLane::Append(Batch batch) {
@@ -65,6 +83,7 @@ void RecordLane::Append(Batch batch) {
       lock, [&] { return state_ != State::kOpen || bytes_under_way_ < kMaxBytesUnderWay; });
   // The end of the lane answers for all batches that were not taken.
   if (state_ != State::kOpen) return;
+  asked_to_finish_.erase(batch.writer);
   if (batch.data.size() > capacity_ - block_end_ ||
       LedgerEntry::kBytes > std::min(capacity_, kMaxLedgerBytes) - ledger_end_) {
     state_ = State::kFinishing;
@@ -82,7 +101,8 @@ void RecordLane::Append(Batch batch) {
 void RecordLane::FinishIfUnshared(const std::shared_ptr<LaneWriter>& writer) {
   const std::lock_guard lock(mutex_);
   if (state_ != State::kOpen) return;
-  if (writers_.size() > 1) {
+  asked_to_finish_.insert(writer);
+  if (asked_to_finish_.size() < writers_.size()) {
     BatchAnswerProto answer;
     answer.set_result(BatchAnswerProto::IN_USE);
     writer->Answer(answer);
@@ -107,7 +127,20 @@ bool RecordLane::ended() const {
   return state_ == State::kFinished || state_ == State::kBroken;
 }
 
+bool RecordLane::crowded() const {
+  const std::lock_guard lock(mutex_);
+  return writers_.size() >= kMaxLaneWriters;
+}
+
 // ---- the two threads ----------------------------------------------------------------------------
+
+void RecordLane::Run(void (RecordLane::*body)()) {
+  try {
+    (this->*body)();
+  } catch (const std::bad_alloc&) {
+    Break("the server has no memory for its batches");
+  }
+}
 
 void RecordLane::WriteLedger() {
   for (;;) {
@@ -158,7 +191,8 @@ ebb::Status RecordLane::WriteEntries(const Group& group) {
 void RecordLane::WriteBlock() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !entered_.empty() || ledger_done_; });
+    changed_.wait(
+        lock, [&] { return state_ == State::kBroken || !entered_.empty() || ledger_done_; });
     if (state_ == State::kBroken) return;
     if (entered_.empty()) break;
     const Group group = std::move(entered_.front());
@@ -234,35 +268,43 @@ void RecordLane::TellEnd() {
     writer->End();
   }
   writers_.clear();
+  asked_to_finish_.clear();
   changed_.notify_all();
 }
 
 // ---- all lanes ----------------------------------------------------------------------------------
 
-Result<std::shared_ptr<RecordLane>> RecordLanes::Find(const LaneProto& lane) {
+Result<std::shared_ptr<RecordLane>> RecordLanes::Find(const LaneProto& lane, bool join_only) {
   Sweep();
+  const auto id = lane.block().block().blockid();
   std::shared_ptr<Slot> slot;
   {
     const std::lock_guard lock(mutex_);
-    auto& found = slots_[lane.block().block().blockid()];
-    if (!found) {
-      if (slots_.size() > most_) {
-        slots_.erase(lane.block().block().blockid());
+    if (const auto at = slots_.find(id); at != slots_.end()) {
+      slot = at->second;
+    } else if (join_only) {
+      return Fail(ErrorCode::kNotFound,
+                  fmt::format("this server leads no lane with block {}", id));
+    } else {
+      if (slots_.size() >= most_) {
         return Fail(ErrorCode::kBusy,
                     fmt::format("this server leads {} lanes of record appends, and no more are "
                                 "allowed; append to another lane",
                                 most_));
       }
-      found = std::make_shared<Slot>();
+      slot = slots_[id] = std::make_shared<Slot>();
     }
-    slot = found;
   }
   const std::lock_guard opening(slot->opening);
   if (slot->lane) return slot->lane;
+  if (join_only) {
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("the lane with block {} could not be opened", id));
+  }
   auto opened = RecordLane::Open(lane);
   if (!opened) {
     const std::lock_guard lock(mutex_);
-    const auto at = slots_.find(lane.block().block().blockid());
+    const auto at = slots_.find(id);
     if (at != slots_.end() && at->second == slot) slots_.erase(at);
     return opened;
   }

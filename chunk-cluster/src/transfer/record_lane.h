@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,6 +37,9 @@ class LaneWriter {
   virtual void End() = 0;
 };
 
+// The most writers of a lane. Each one may have a batch under way that is not whole yet.
+inline constexpr std::size_t kMaxLaneWriters = 256;
+
 struct Batch {
   LedgerEntry entry;
   std::vector<std::byte> data;
@@ -46,8 +51,14 @@ struct Batch {
 // servers of the ledger, so that a ledger knows all bytes of its block.
 class RecordLane {
  public:
-  // Opens both pipelines.
-  [[nodiscard]] static Result<std::shared_ptr<RecordLane>> Open(const LaneProto& lane);
+  using StartThread = std::function<std::thread(std::function<void()>)>;
+
+  // Opens both pipelines. kBusy if the machine gives no threads. `start` starts a thread, or throws
+  // as the constructor of a thread does.
+  [[nodiscard]] static Result<std::shared_ptr<RecordLane>> Open(
+      const LaneProto& lane, const StartThread& start = [](std::function<void()> body) {
+        return std::thread(std::move(body));
+      });
   // Breaks the lane unless it has ended.
   ~RecordLane();
   RecordLane(const RecordLane&) = delete;
@@ -58,11 +69,14 @@ class RecordLane {
   // Takes the batch, and answers it later. `batch.entry.end` need not be set. Waits while too many
   // bytes are under way. A batch that has no room finishes the lane.
   void Append(Batch batch);
-  // Finishes the lane if `writer` is the only one, else answers kInUse.
+  // Finishes the lane if all writers of the lane have asked for it, else answers IN_USE. A writer that
+  // sends a batch later has not asked.
   void FinishIfUnshared(const std::shared_ptr<LaneWriter>& writer);
   // Ends the lane as broken. Writers must ask the ledger.
   void Break(const std::string& why);
   [[nodiscard]] bool ended() const;
+  // True if no more writers are to join.
+  [[nodiscard]] bool crowded() const;
 
  private:
   enum class State { kOpen, kFinishing, kFinished, kBroken };
@@ -70,6 +84,9 @@ class RecordLane {
 
   RecordLane(const LaneProto& lane, std::unique_ptr<BlockPipeline> block,
              std::unique_ptr<BlockPipeline> ledger);
+  [[nodiscard]] ebb::Status Start(const StartThread& start);
+  // Runs one of the next two, and breaks the lane if there is no memory for it.
+  void Run(void (RecordLane::*body)());
   void WriteLedger();
   void WriteBlock();
   // The batches that wait, up to a limit. Empty when the lane has ended or all is written before
@@ -101,6 +118,7 @@ class RecordLane {
   std::deque<Group> entered_;
   bool ledger_done_ = false;
   std::vector<std::shared_ptr<LaneWriter>> writers_;
+  std::set<std::shared_ptr<LaneWriter>> asked_to_finish_;
   std::thread ledger_thread_;
   std::thread block_thread_;
 };
@@ -110,8 +128,9 @@ class RecordLanes {
  public:
   explicit RecordLanes(std::size_t most) : most_(most) {}
 
-  // The lane, opened by the first caller. kBusy if there are too many.
-  [[nodiscard]] Result<std::shared_ptr<RecordLane>> Find(const LaneProto& lane);
+  // The lane. If there is none, it is opened, or kNotFound if it is to be joined only. kBusy if
+  // there are too many.
+  [[nodiscard]] Result<std::shared_ptr<RecordLane>> Find(const LaneProto& lane, bool join_only);
   // Forgets lanes that have ended.
   void Sweep();
   void BreakAll();

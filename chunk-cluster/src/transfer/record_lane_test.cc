@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <system_error>
 #include <thread>
 
 #include "common/bytes.h"
@@ -92,13 +94,15 @@ LaneProto Lane(const std::vector<const LaneNode*>& nodes, std::uint64_t capacity
 // number.
 class TestWriter {
  public:
-  TestWriter(const LaneNode& node, const LaneProto& lane, std::uint8_t name)
+  TestWriter(const LaneNode& node, const LaneProto& lane, std::uint8_t name,
+             bool join_only = false)
       : name_(name),
         socket_(Socket::Connect("127.0.0.1", node.server->port(), kLaneTestPatience).value()),
         reader_(socket_) {
     OpAppendRecordsProto op;
     *op.mutable_lane() = lane;
     op.set_writer(std::string(16, static_cast<char>(name)));
+    if (join_only) op.set_joinonly(true);
     std::string bytes;
     AppendOperation(bytes, Operation::kAppendRecords, op);
     EXPECT_TRUE(WriteString(socket_, bytes, kLaneTestPatience));
@@ -350,6 +354,63 @@ TEST(RecordLaneTest, OperationsThatMakeNoSenseAreRefusedByName) {
             std::string::npos);
   writer.Send(0, kMaxBatchBytes + 1);
   EXPECT_TRUE(writer.AtEnd());
+}
+
+TEST(RecordLaneTest, TheLastOfTheWritersThatLeaveTogetherFinishesTheLane) {
+  LaneNode node;
+  const auto lane = Lane({&node});
+  TestWriter first(node, lane, 1);
+  ASSERT_EQ(first.Response().status(), hadoop::hdfs::SUCCESS);
+  TestWriter second(node, lane, 2, true);
+  ASSERT_EQ(second.Response().status(), hadoop::hdfs::SUCCESS);
+  second.Send(0, 100);
+  EXPECT_EQ(second.Answer().result(), BatchAnswerProto::STORED);
+  // A writer that goes on has not asked.
+  first.AskToFinish();
+  EXPECT_EQ(first.Answer().result(), BatchAnswerProto::IN_USE);
+  first.Send(0, 100);
+  EXPECT_EQ(first.Answer().result(), BatchAnswerProto::STORED);
+  second.AskToFinish();
+  EXPECT_EQ(second.Answer().result(), BatchAnswerProto::IN_USE);
+  first.AskToFinish();
+  EXPECT_EQ(first.Answer().result(), BatchAnswerProto::FINISHED);
+}
+
+TEST(RecordLaneTest, AWriterThatJoinsOpensNoLaneOfItsOwn) {
+  LaneNode node;
+  const auto lane = Lane({&node});
+  EXPECT_NE(TestWriter(node, lane, 1, true).Response().message().find("leads no lane"),
+            std::string::npos);
+  EXPECT_FALSE(node.store->Find(kBlockId).has_value());
+}
+
+TEST(RecordLaneTest, ALaneThatGetsNoThreadIsRefused) {
+  LaneNode node;
+  int started = 0;
+  const auto lane = RecordLane::Open(Lane({&node}), [&](std::function<void()> body) {
+    if (++started == 2) {
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    }
+    return std::thread(std::move(body));
+  });
+  ASSERT_FALSE(lane.has_value());
+  EXPECT_EQ(lane.error().code, ErrorCode::kBusy);
+}
+
+TEST(RecordLaneTest, AWriterBeyondTheLimitIsRefused) {
+  LaneNode node;
+  const auto lane = Lane({&node});
+  std::vector<std::unique_ptr<TestWriter>> writers;
+  for (std::size_t i = 0; i < kMaxLaneWriters; ++i) {
+    writers.push_back(std::make_unique<TestWriter>(node, lane, 1));
+    ASSERT_EQ(writers.back()->Response().status(), hadoop::hdfs::SUCCESS);
+    // A writer may be answered before it is counted, and is counted before it appends.
+    writers.back()->Send(0, 10);
+    ASSERT_EQ(writers.back()->Answer().result(), BatchAnswerProto::STORED);
+  }
+  const auto refused = TestWriter(node, lane, 2, true).Response();
+  EXPECT_TRUE(refused.message().starts_with("BUSY: the lane has 256 writers"))
+      << refused.message();
 }
 
 TEST(RecordLaneTest, AServerThatStopsBreaksItsLanes) {

@@ -52,7 +52,7 @@ class TransferServer {
     Timeout ready_patience = std::chrono::seconds(20);
     BalanceThrottler::Options balance = {};
     // The most lanes of record appends that this server leads. Each one has two threads and up to
-    // 20 MiB.
+    // 20 MiB, and 1 MiB for each writer whose batch is not whole yet.
     std::size_t max_lanes = 64;
     // The path of a Unix domain socket through which clients on this machine get the files of
     // replicas. `_PORT` in it stands for the port. Empty for none.

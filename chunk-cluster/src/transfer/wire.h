@@ -61,6 +61,8 @@ inline constexpr std::string_view kCombineClientPrefix = "EBBFS_COMBINE_";
 inline constexpr std::string_view kNoSpacePrefix = "NO_SPACE: ";
 // The beginning of a refusal's message if the server has not scanned its disks yet.
 inline constexpr std::string_view kNotReadyPrefix = "NOT_READY: ";
+// The beginning of a refusal's message if the server, or the lane, takes no more record appends.
+inline constexpr std::string_view kBusyPrefix = "BUSY: ";
 // The client name of a chunk server that reads a source of a combine or of a degraded read. Such a
 // read never starts another degraded read: the reader must learn that the source is lost and ask
 // for another plan. Otherwise two lost blocks could be decoded from each other without an end.
