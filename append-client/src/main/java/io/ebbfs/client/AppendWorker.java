@@ -38,7 +38,7 @@ final class AppendWorker {
     this.options = options;
     this.batches = batches;
     this.sealer = new LaneSealer(files);
-    this.finder = new LaneFinder(files, sealer, options.idleMillis());
+    this.finder = new LaneFinder(files, sealer, options);
     this.thread = new Thread(this::run, "append to " + files.path());
     this.renewal = new Thread(this::renewLeases, "leases of " + files.path());
     thread.setDaemon(true);
@@ -114,6 +114,9 @@ final class AppendWorker {
     joined.connection().close();
     BatchAnswerProto end = answers.end().orElseThrow();
     boolean finished = end.getResult() == Result.FINISHED;
+    if (!finished && batches.oldestSent().isEmpty() && rejoin()) {
+      return;
+    }
     LaneName name = joined.name();
     long sealed =
         patiently(
@@ -130,6 +133,25 @@ final class AppendWorker {
     joined = null;
   }
 
+  /**
+   * Goes on in the lane whose connection was lost while no batch was under way, for example because
+   * this writer was quiet for long. False if the lane has ended.
+   */
+  private boolean rejoin() {
+    Answers next = new Answers(batches);
+    try {
+      LaneConnection connection = LaneConnection.join(joined.lane(), writer, next::take);
+      answers = next;
+      joined = new LaneFinder.Joined(joined.name(), joined.lane(), connection);
+      return true;
+    } catch (LaneBusyException usedByOthers) {
+      joined = null;
+      return true;
+    } catch (IOException ended) {
+      return false;
+    }
+  }
+
   private void completeThoseIn(LaneLedger ledger, long sealedBytes) {
     for (Optional<Long> first = batches.oldestSent();
         first.isPresent() && ledger.holds(writer, first.get(), sealedBytes);
@@ -140,15 +162,15 @@ final class AppendWorker {
 
   /** All is stored: the lane is finished and sealed unless others use it. */
   private void leave() throws IOException, InterruptedException {
-    if (joined == null) {
-      return;
-    }
-    try {
-      joined.connection().askToFinish();
-    } catch (IOException lost) {
-      joined.connection().close();
-    }
-    if (!answers.awaitEndOrShared()) {
+    while (joined != null) {
+      try {
+        joined.connection().askToFinish();
+      } catch (IOException lost) {
+        joined.connection().close();
+      }
+      if (answers.awaitEndOrShared()) {
+        return;
+      }
       settle();
     }
   }

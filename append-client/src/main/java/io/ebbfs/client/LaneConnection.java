@@ -38,8 +38,18 @@ final class LaneConnection implements Closeable {
   /** A leader that does not answer a batch for so long is given up. */
   private static final int ANSWER_MILLIS = 60_000;
 
+  /** So often a silent leader is noticed. */
+  private static final int SILENCE_CHECK_MILLIS = 5_000;
+
+  /** The beginning of a refusal if the leader, or the lane, takes no more writers. */
+  private static final String BUSY = "BUSY: ";
+
   private final Socket socket;
   private final AtomicInteger unanswered = new AtomicInteger();
+
+  /** When the leader last answered, or when a batch was sent to a leader that owed no answer. */
+  private volatile long waitingSinceNanos;
+
   private final InputStream in;
   private final DataOutputStream out;
 
@@ -50,12 +60,29 @@ final class LaneConnection implements Closeable {
   }
 
   /**
-   * Joins the lane.
+   * Opens a lane that nobody else knows yet, and joins it.
+   *
+   * @param answers as for {@link #join}
+   */
+  static LaneConnection create(LaneProto lane, UUID writer, Consumer<BatchAnswerProto> answers)
+      throws IOException {
+    return open(lane, writer, false, answers);
+  }
+
+  /**
+   * Joins the lane. Fails if its server leads it no more: a lane that was sealed is never opened
+   * again.
    *
    * @param answers gets each answer, on a thread of the connection. The last one is FINISHED or
    *     BROKEN; a lost connection counts as BROKEN
    */
-  static LaneConnection open(LaneProto lane, UUID writer, Consumer<BatchAnswerProto> answers)
+  static LaneConnection join(LaneProto lane, UUID writer, Consumer<BatchAnswerProto> answers)
+      throws IOException {
+    return open(lane, writer, true, answers);
+  }
+
+  private static LaneConnection open(
+      LaneProto lane, UUID writer, boolean joinOnly, Consumer<BatchAnswerProto> answers)
       throws IOException {
     DatanodeIDProto leader = lane.getBlock().getTargets(0).getId();
     Socket socket = new Socket();
@@ -64,7 +91,7 @@ final class LaneConnection implements Closeable {
       socket.connect(
           new InetSocketAddress(leader.getIpAddr(), leader.getXferPort()), CONNECT_MILLIS);
       LaneConnection connection = new LaneConnection(socket);
-      connection.join(lane, writer);
+      connection.ask(lane, writer, joinOnly);
       Thread reader =
           new Thread(
               () -> connection.read(answers),
@@ -78,7 +105,7 @@ final class LaneConnection implements Closeable {
     }
   }
 
-  private void join(LaneProto lane, UUID writer) throws IOException {
+  private void ask(LaneProto lane, UUID writer, boolean joinOnly) throws IOException {
     ByteBuffer id = ByteBuffer.allocate(16);
     id.putLong(writer.getMostSignificantBits()).putLong(writer.getLeastSignificantBits()).flip();
     out.writeShort(VERSION);
@@ -86,24 +113,39 @@ final class LaneConnection implements Closeable {
     OpAppendRecordsProto.newBuilder()
         .setLane(lane)
         .setWriter(ByteString.copyFrom(id))
+        .setJoinOnly(joinOnly)
         .build()
         .writeDelimitedTo(out);
     out.flush();
     socket.setSoTimeout(OPEN_MILLIS);
     BlockOpResponseProto response = BlockOpResponseProto.parseDelimitedFrom(in);
-    if (response == null || response.getStatus() != Status.SUCCESS) {
-      throw new IOException(
-          "%s does not lead the lane of block %d: %s"
-              .formatted(
-                  socket.getRemoteSocketAddress(),
-                  lane.getBlock().getBlock().getBlockId(),
-                  response == null ? "it closed the connection" : response.getMessage()));
+    if (response != null && response.getMessage().startsWith(BUSY)) {
+      throw new LaneBusyException(
+          "%s refuses: %s".formatted(socket.getRemoteSocketAddress(), response.getMessage()));
     }
-    socket.setSoTimeout(ANSWER_MILLIS);
+    if (response == null || response.getStatus() != Status.SUCCESS) {
+      throw new LaneRefusedException(
+          "%s does not lead the lane of block %d"
+              .formatted(socket.getRemoteSocketAddress(), lane.getBlock().getBlock().getBlockId()),
+          response == null ? "it closed the connection" : response.getMessage());
+    }
+    socket.setSoTimeout(SILENCE_CHECK_MILLIS);
+  }
+
+  private void expectAnswer() {
+    if (unanswered.get() == 0) {
+      waitingSinceNanos = System.nanoTime();
+    }
+    unanswered.incrementAndGet();
+  }
+
+  private boolean isSilent() {
+    return unanswered.get() > 0
+        && System.nanoTime() - waitingSinceNanos > ANSWER_MILLIS * 1_000_000L;
   }
 
   void send(long firstRecord, int records, byte[] bytes) throws IOException {
-    unanswered.incrementAndGet();
+    expectAnswer();
     Batch.header(firstRecord, records, bytes).writeDelimitedTo(out);
     out.write(bytes);
     out.flush();
@@ -111,7 +153,7 @@ final class LaneConnection implements Closeable {
 
   /** Asks that the lane be finished unless others use it. */
   void askToFinish() throws IOException {
-    unanswered.incrementAndGet();
+    expectAnswer();
     BatchProto.newBuilder()
         .setFirstRecord(0)
         .setRecords(0)
@@ -132,6 +174,7 @@ final class LaneConnection implements Closeable {
           break;
         }
         if (answer.getResult() == Result.STORED || answer.getResult() == Result.IN_USE) {
+          waitingSinceNanos = System.nanoTime();
           unanswered.decrementAndGet();
         }
         answers.accept(answer);
@@ -139,7 +182,7 @@ final class LaneConnection implements Closeable {
           return;
         }
       }
-    } catch (IOException lost) {
+    } catch (IOException | RuntimeException lost) {
       why = "the connection to the server was lost: " + lost.getMessage();
     }
     answers.accept(BatchAnswerProto.newBuilder().setResult(Result.BROKEN).setMessage(why).build());
@@ -154,14 +197,19 @@ final class LaneConnection implements Closeable {
           return null;
         }
       } catch (SocketTimeoutException silence) {
-        if (unanswered.get() == 0) {
+        if (!isSilent()) {
           continue;
         }
         socket.close();
         throw silence;
       }
       in.reset();
-      return BatchAnswerProto.parseDelimitedFrom(in);
+      socket.setSoTimeout(ANSWER_MILLIS); // the rest of an answer comes with its beginning
+      try {
+        return BatchAnswerProto.parseDelimitedFrom(in);
+      } finally {
+        socket.setSoTimeout(SILENCE_CHECK_MILLIS);
+      }
     }
   }
 

@@ -1,21 +1,17 @@
 package io.ebbfs.client;
 
 import io.ebbfs.protocol.proto.AppendProtos.LaneProto;
-import io.ebbfs.protocol.proto.AppendProtos.OpenBlockProto;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
-import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.XAttr;
 import org.apache.hadoop.fs.XAttrSetFlag;
-import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.AddBlockFlag;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
@@ -23,7 +19,6 @@ import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DirectoryListing;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
-import org.apache.hadoop.hdfs.protocolPB.PBHelperClient;
 import org.apache.hadoop.io.EnumSetWritable;
 
 /**
@@ -52,6 +47,7 @@ final class LaneFiles {
     this.path = path;
     this.directory = path.substring(0, path.lastIndexOf('/') + 1);
     this.file = requireFile();
+    AppendedFile.refuseGroups(path, file);
   }
 
   /** The status of the file, which must still be the one that was opened. */
@@ -92,22 +88,35 @@ final class LaneFiles {
 
   /** The ledgers of all slots, or of one slot, by their names. */
   List<LaneName> ledgers(Optional<Integer> slot) throws IOException {
-    return statuses(slot).stream().map(this::nameOf).flatMap(Optional::stream).toList();
+    return names(LaneName.ledgers(file.getFileId()), ledgerPrefix(slot));
   }
 
-  private Optional<LaneName> nameOf(HdfsFileStatus status) {
-    String name = name();
-    return LaneName.ofLedger(directory, name, file.getFileId(), status.getLocalName());
+  /** The lanes of all slots, or of one slot, whose blocks are not part of the file yet. */
+  List<LaneName> blocks(Optional<Integer> slot) throws IOException {
+    String all = LaneName.blocks(file.getFileId());
+    return names(all, all + slotOf(slot));
   }
 
-  private String name() {
-    return path.substring(directory.length());
+  private List<LaneName> names(String all, String prefix) throws IOException {
+    return statuses(prefix).stream()
+        .map(status -> nameOf(all, status))
+        .flatMap(Optional::stream)
+        .toList();
   }
 
-  private List<HdfsFileStatus> statuses(Optional<Integer> slot) throws IOException {
-    String prefix =
-        LaneName.ledgers(name(), file.getFileId())
-            + slot.map(number -> "%02d-".formatted(number)).orElse("");
+  private Optional<LaneName> nameOf(String prefix, HdfsFileStatus status) {
+    return LaneName.of(directory, prefix, file.getFileId(), status.getLocalName());
+  }
+
+  private String ledgerPrefix(Optional<Integer> slot) {
+    return LaneName.ledgers(file.getFileId()) + slotOf(slot);
+  }
+
+  private static String slotOf(Optional<Integer> slot) {
+    return slot.map(number -> "%02d-".formatted(number)).orElse("");
+  }
+
+  private List<HdfsFileStatus> statuses(String prefix) throws IOException {
     List<HdfsFileStatus> found = new ArrayList<>();
     byte[] after = prefix.getBytes(StandardCharsets.UTF_8);
     for (; ; ) {
@@ -128,13 +137,8 @@ final class LaneFiles {
     }
   }
 
-  /** The newest ledger of the slot. */
-  Optional<LaneName> newest(int slot) throws IOException {
-    return ledgers(Optional.of(slot)).stream().max(Comparator.comparingLong(LaneName::generation));
-  }
-
   LaneName first(int slot) {
-    return new LaneName(directory, name(), file.getFileId(), slot, System.currentTimeMillis());
+    return new LaneName(directory, file.getFileId(), slot, System.currentTimeMillis());
   }
 
   // ---- the attributes of a ledger -------------------------------------------------------------
@@ -148,13 +152,17 @@ final class LaneFiles {
   }
 
   /** True if this call has told the lane, false if it was abandoned before. */
-  private boolean tell(LaneName name, LaneProto lane) throws IOException {
+  boolean tell(LaneName name, LaneProto lane) throws IOException {
     return setOnce(name, LANE, lane.toByteArray());
   }
 
-  /** Gives up a lane whose creator does not go on. Its creator learns of it. */
-  void abandon(LaneName name) throws IOException {
-    setOnce(name, LANE, new byte[0]);
+  /**
+   * Gives up a lane whose creator does not go on. Its creator learns of it.
+   *
+   * @return false if the lane was told before
+   */
+  boolean abandon(LaneName name) throws IOException {
+    return setOnce(name, LANE, new byte[0]);
   }
 
   /** The bytes of the block that are part of the file. */
@@ -196,39 +204,16 @@ final class LaneFiles {
     }
   }
 
-  // ---- creating a lane ------------------------------------------------------------------------
+  // ---- creating and removing files ------------------------------------------------------------
 
-  /** Creates the lane. Empty if another writer creates it, or has given it up. */
-  Optional<LaneProto> create(LaneName name, int idleMillis) throws IOException {
-    if (!createFile(name.ledger())) {
-      return Optional.empty();
-    }
-    OpenBlockProto ledger = addBlock(name.ledger());
-    if (!createFile(name.block())) {
-      return Optional.empty();
-    }
-    LaneProto lane =
-        LaneProto.newBuilder()
-            .setBlock(addBlock(name.block()))
-            .setLedger(ledger)
-            .setCapacityBytes(file.getBlockSize())
-            .setIdleMillis(idleMillis)
-            .build();
-    if (!tell(name, lane)) {
-      namenode.delete(name.block(), false);
-      return Optional.empty();
-    }
-    removeOldLedgers(name);
-    return Optional.of(lane);
-  }
-
-  private boolean createFile(String name) throws IOException {
+  /** True if this call has created the file, false if it is there already. */
+  boolean createFile(String name) throws IOException {
     try {
       namenode.create(
           name,
           file.getPermission(),
           leaseHolder(),
-          new EnumSetWritable<>(EnumSet.of(CreateFlag.CREATE)),
+          new EnumSetWritable<>(AppendedFile.FLAGS),
           false,
           file.getReplication(),
           file.getBlockSize(),
@@ -244,85 +229,108 @@ final class LaneFiles {
     }
   }
 
-  private OpenBlockProto addBlock(String name) throws IOException {
-    HdfsFileStatus status = namenode.getFileInfo(name);
-    if (status == null) {
-      throw new IOException("%s was removed while it was created".formatted(name));
-    }
+  /** Adds the only block to a file of a lane, on other servers than the excluded ones. */
+  LocatedBlock addBlock(String name, DatanodeInfo[] excluded) throws IOException {
     LocatedBlock block =
         namenode.addBlock(
             name,
             leaseHolder(),
             null,
-            null,
-            status.getFileId(),
+            excluded,
+            fileIdOf(name),
             null,
             EnumSet.noneOf(AddBlockFlag.class));
-    OpenBlockProto.Builder open =
-        OpenBlockProto.newBuilder().setBlock(PBHelperClient.convert(block.getBlock()));
-    for (DatanodeInfo target : block.getLocations()) {
-      open.addTargets(PBHelperClient.convert(target));
+    if (block.isStriped()) {
+      throw new AppendException(
+          "%s got a block group; record appends need replicated blocks".formatted(name));
     }
-    return open.addAllStorageUuids(Arrays.asList(block.getStorageIDs())).build();
+    return block;
   }
 
-  private void removeOldLedgers(LaneName newest) throws IOException {
-    List<HdfsFileStatus> all = statuses(Optional.of(newest.slot()));
+  /** Takes a block back that was never written. */
+  void abandonBlock(String name, LocatedBlock block) throws IOException {
+    namenode.abandonBlock(block.getBlock(), fileIdOf(name), name, leaseHolder());
+  }
+
+  private long fileIdOf(String name) throws IOException {
+    HdfsFileStatus status = namenode.getFileInfo(name);
+    if (status == null) {
+      throw new IOException("%s was removed while it was created".formatted(name));
+    }
+    return status.getFileId();
+  }
+
+  long blockSizeBytes() {
+    return file.getBlockSize();
+  }
+
+  /** Removes old ledgers of the slot of lanes that are wholly in the file. */
+  void removeOldLedgers(LaneName newest) throws IOException {
+    List<HdfsFileStatus> all = statuses(ledgerPrefix(Optional.of(newest.slot())));
     long now = all.stream().mapToLong(HdfsFileStatus::getModificationTime).max().orElse(0);
     for (HdfsFileStatus status : all) {
-      Optional<LaneName> old = nameOf(status);
+      Optional<LaneName> old = nameOf(LaneName.ledgers(file.getFileId()), status);
       if (old.isPresent()
           && old.get().generation() < newest.generation()
-          && status.getModificationTime() < now - LEDGER_KEPT_MILLIS) {
+          && status.getModificationTime() < now - LEDGER_KEPT_MILLIS
+          && isSettled(old.get())) {
         namenode.delete(old.get().ledger(), false);
       }
     }
   }
 
+  /** True if nothing is left of the lane: a writer has taken it back, or has removed its ledger. */
+  boolean isGone(LaneName name) throws IOException {
+    return namenode.getFileInfo(name.ledger()) == null
+        && namenode.getFileInfo(name.block()) == null;
+  }
+
+  /** True if the records of the lane are in the file. */
+  private boolean isSettled(LaneName name) throws IOException {
+    return sealedBytes(name).isPresent() && namenode.getFileInfo(name.block()) == null;
+  }
+
   /** Removes the ledgers. No writer may need them. */
   void removeLedgers() throws IOException {
     for (LaneName name : ledgers(Optional.empty())) {
+      if (!isSettled(name)) {
+        throw new AppendException(
+            "a writer still appends to %s, in the lane of %s; close all writers, and finish again"
+                .formatted(path, name.ledger()));
+      }
       namenode.delete(name.ledger(), false);
+    }
+  }
+
+  /** Fails if a block of a lane has no ledger, so that nobody knows which records are whole. */
+  void refuseLostLedgers() throws IOException {
+    List<LaneName> blocks = blocks(Optional.empty());
+    List<LaneName> known = ledgers(Optional.empty());
+    for (LaneName name : blocks) {
+      if (!known.contains(name) && namenode.getFileInfo(name.block()) != null) {
+        throw new AppendException(
+            ("%s may have records of %s, and its ledger %s is gone; restore the ledger, or read the "
+                    + "block and then delete it")
+                .formatted(name.block(), path, name.ledger()));
+      }
     }
   }
 
   // ---- reading a ledger -----------------------------------------------------------------------
 
-  /** The entries of a closed ledger. */
+  /** The entries of a closed ledger. Fails if not all of its bytes can be read yet. */
   LaneLedger read(LaneName name) throws IOException {
+    HdfsFileStatus status = namenode.getFileInfo(name.ledger());
+    byte[] bytes;
     try (var in = files.open(new Path(name.ledger()))) {
-      return LaneLedger.decode(in.readAllBytes());
+      bytes = in.readAllBytes();
     }
-  }
-
-  /** The file, created if it does not exist. */
-  static String require(DistributedFileSystem files, Path path, AppendOptions options)
-      throws IOException {
-    Path whole = path.makeQualified(files.getUri(), files.getWorkingDirectory());
-    String name = whole.toUri().getPath();
-    if (files.getClient().getFileInfo(name) == null) {
-      try {
-        files
-            .create(
-                whole,
-                FsPermission.getFileDefault(),
-                EnumSet.of(CreateFlag.CREATE),
-                4096,
-                (short)
-                    (options.replication() == 0
-                        ? files.getDefaultReplication(whole)
-                        : options.replication()),
-                options.blockSizeBytes() == 0
-                    ? files.getDefaultBlockSize(whole)
-                    : options.blockSizeBytes(),
-                null)
-            .close();
-      } catch (IOException failure) {
-        if (files.getClient().getFileInfo(name) == null) {
-          throw failure;
-        }
-      }
+    if (status == null || status.getLen() != bytes.length) {
+      throw new IOException(
+          "%d bytes of %s could be read, and it has %s"
+              .formatted(
+                  bytes.length, name.ledger(), status == null ? "no inode" : status.getLen()));
     }
-    return name;
+    return LaneLedger.decode(bytes);
   }
 }

@@ -5,13 +5,14 @@ import java.util.Optional;
 /**
  * The names of the two files of a lane, beside the file to which the lane belongs. No name is used
  * twice: the newest ledger of a slot stays, and the next lane of the slot has the next generation.
- * The first generation is the time in milliseconds, in case all ledgers were removed.
+ * The first generation is the time in milliseconds, in case all ledgers were removed. The names
+ * hold the inode and not the name of the file, so that a lane is found after the file was renamed.
  *
  * @param directory with a slash at its end
  * @param fileId the inode of the file
  * @param slot from 0 to the number of lanes
  */
-record LaneName(String directory, String file, long fileId, int slot, long generation) {
+record LaneName(String directory, long fileId, int slot, long generation) {
   private static final int GENERATION_DIGITS = 15;
 
   String block() {
@@ -23,25 +24,34 @@ record LaneName(String directory, String file, long fileId, int slot, long gener
   }
 
   private String name(String kind) {
-    return "%s%02d-%015d".formatted(prefix(file, fileId, kind), slot, generation);
+    return "%s%02d-%015d".formatted(prefix(fileId, kind), slot, generation);
   }
 
   LaneName next() {
-    return new LaneName(directory, file, fileId, slot, generation + 1);
+    return new LaneName(directory, fileId, slot, generation + 1);
   }
 
   /** The beginning of the names of all ledgers of a file. */
-  static String ledgers(String file, long fileId) {
-    return prefix(file, fileId, "ledger");
+  static String ledgers(long fileId) {
+    return prefix(fileId, "ledger");
   }
 
-  private static String prefix(String file, long fileId, String kind) {
-    return ".%s.%s-%d-".formatted(file, kind, fileId);
+  /** The beginning of the names of the blocks of all lanes of a file. */
+  static String blocks(long fileId) {
+    return prefix(fileId, "lane");
   }
 
-  /** The lane of the ledger with this name. Empty if it is no ledger of the file. */
-  static Optional<LaneName> ofLedger(String directory, String file, long fileId, String name) {
-    String prefix = ledgers(file, fileId);
+  private static String prefix(long fileId, String kind) {
+    return ".append-%s-%d-".formatted(kind, fileId);
+  }
+
+  /**
+   * The lane of the ledger, or of the block, with this name.
+   *
+   * @param prefix {@link #ledgers} or {@link #blocks} of the file
+   * @return empty if the name is no such name
+   */
+  static Optional<LaneName> of(String directory, String prefix, long fileId, String name) {
     if (!name.startsWith(prefix)) {
       return Optional.empty();
     }
@@ -52,7 +62,6 @@ record LaneName(String directory, String file, long fileId, int slot, long gener
     return Optional.of(
         new LaneName(
             directory,
-            file,
             fileId,
             Integer.parseInt(rest.substring(0, 2)),
             Long.parseLong(rest.substring(3))));

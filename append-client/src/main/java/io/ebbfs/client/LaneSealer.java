@@ -9,7 +9,9 @@ import java.util.UUID;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
+import org.apache.hadoop.hdfs.protocol.SnapshotException;
 import org.apache.hadoop.hdfs.protocolPB.PBHelperClient;
+import org.apache.hadoop.ipc.RemoteException;
 
 /**
  * Seals a lane: makes its block final, cuts the block after the last whole batch, and moves it to
@@ -42,6 +44,12 @@ final class LaneSealer {
       throws IOException, InterruptedException {
     Optional<Long> sealed = files.sealedBytes(name);
     if (sealed.isEmpty()) {
+      if (lane.isPresent() && !lane.get().hasBlock()) {
+        // The lane was given up before anybody could know it. Its blocks need no recovery.
+        files.setSealedBytes(name, 0);
+        join(name, 0);
+        return 0;
+      }
       if (lane.isPresent() && lane.get().hasBlock() && finished.isPresent()) {
         complete(name, lane.get(), finished.get());
       }
@@ -103,12 +111,36 @@ final class LaneSealer {
     if (status == null) {
       return files.sealedBytes(name).orElse(0L);
     }
-    long whole = files.read(name).wholeBytes(status.getLen());
+    LaneLedger ledger = files.read(name);
+    refuseUnknownBytes(name, ledger, status.getLen());
+    long whole = ledger.wholeBytes(status.getLen());
     if (whole > 0 && whole < status.getLen()) {
       namenode.truncate(name.block(), whole, recoverer);
       close(name.block(), deadline);
     }
     return whole;
+  }
+
+  /**
+   * The ledger knows each byte of the block, since no byte is sent before its entry is everywhere.
+   * A ledger that knows less was not read as a whole, or is damaged.
+   */
+  static void refuseUnknownBytes(LaneName name, LaneLedger ledger, long blockBytes)
+      throws IOException {
+    long known = ledger.wholeBytes(Long.MAX_VALUE);
+    if (known < blockBytes) {
+      throw new IOException(
+          ("%s has %d bytes, and its ledger %s knows %d of them; if that stays so, the ledger is "
+                  + "damaged or all servers of it lost power: read the block, cut it by 'hdfs dfs "
+                  + "-truncate %d %s' (delete it at 0 bytes), and seal the file again")
+              .formatted(name.block(), blockBytes, name.ledger(), known, known, name.block()));
+    }
+  }
+
+  private static boolean isInSnapshot(IOException failure) {
+    return failure instanceof SnapshotException
+        || failure instanceof RemoteException remote
+            && remote.getClassName().equals(SnapshotException.class.getName());
   }
 
   private void join(LaneName name, long bytes) throws IOException {
@@ -123,6 +155,14 @@ final class LaneSealer {
         namenode.concat(files.path(), new String[] {name.block()});
       }
     } catch (IOException failure) {
+      if (isInSnapshot(failure)) {
+        throw new AppendException(
+            ("the stored records in %s cannot move to %s as long as a snapshot shows them; delete "
+                    + "the snapshots that were taken during the append, and call "
+                    + "RecordAppender.sealAll")
+                .formatted(name.block(), files.path()),
+            failure);
+      }
       if (namenode.getFileInfo(name.block()) != null) {
         throw failure;
       }

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /**
  * The records of a writer that are not stored yet, as batches in order: batches that were sent, and
@@ -14,6 +15,9 @@ final class PendingBatches {
   private final int batchBytes;
   private final int mostBytes;
 
+  /** Completes futures. What hangs on a future may wait, and must not keep answers from coming. */
+  private final Executor callbacks;
+
   private final Deque<Batch> sent = new ArrayDeque<>();
   private final Deque<Batch> waiting = new ArrayDeque<>();
   private long nextRecord;
@@ -22,9 +26,10 @@ final class PendingBatches {
   private boolean woken;
   private Exception failure;
 
-  PendingBatches(int batchBytes, int mostBytes) {
+  PendingBatches(int batchBytes, int mostBytes, Executor callbacks) {
     this.batchBytes = batchBytes;
     this.mostBytes = mostBytes;
+    this.callbacks = callbacks;
   }
 
   synchronized CompletableFuture<Void> add(byte[] record, int offset, int length)
@@ -116,7 +121,7 @@ final class PendingBatches {
       bytes -= batch.lengthBytes();
       notifyAll();
     }
-    batch.complete();
+    callbacks.execute(batch::complete);
   }
 
   /** The oldest batch that was sent and has no answer. */
@@ -142,6 +147,6 @@ final class PendingBatches {
       waiting.clear();
       notifyAll();
     }
-    failed.forEach(batch -> batch.fail(why));
+    failed.forEach(batch -> callbacks.execute(() -> batch.fail(why)));
   }
 }

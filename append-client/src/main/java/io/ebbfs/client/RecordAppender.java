@@ -22,19 +22,25 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
 public final class RecordAppender implements Closeable {
   private final PendingBatches batches;
   private final AppendWorker worker;
+  private final Callbacks callbacks;
 
   private RecordAppender(LaneFiles files, AppendOptions options) {
-    this.batches = new PendingBatches(options.batchBytes(), options.unacknowledgedBytes());
+    this.callbacks = new Callbacks("stored records of " + files.path());
+    this.batches =
+        new PendingBatches(options.batchBytes(), options.unacknowledgedBytes(), callbacks);
     this.worker = new AppendWorker(files, UUID.randomUUID(), options, batches);
   }
 
   /**
    * Opens the file for record appends, and creates it if it does not exist. The caller keeps the
    * file system open.
+   *
+   * @throws AppendException if the file lies below a snapshottable directory, or its blocks are
+   *     groups of an erasure coding policy
    */
   public static RecordAppender open(DistributedFileSystem files, Path path, AppendOptions options)
       throws IOException {
-    LaneFiles lanes = new LaneFiles(files, LaneFiles.require(files, path, options));
+    LaneFiles lanes = new LaneFiles(files, AppendedFile.require(files, path, options));
     RecordAppender appender = new RecordAppender(lanes, options);
     appender.worker.start();
     return appender;
@@ -74,12 +80,13 @@ public final class RecordAppender implements Closeable {
     }
   }
 
-  /** Flushes, and seals the lane unless other writers use it. */
+  /** Flushes, completes all futures, and seals the lane unless other writers use it. */
   @Override
   public void close() throws IOException {
     try {
       batches.close();
       worker.join();
+      callbacks.await();
       batches.throwFailure();
     } catch (InterruptedException stop) {
       throw interrupted();
@@ -94,6 +101,9 @@ public final class RecordAppender implements Closeable {
   /**
    * Seals all lanes and removes what the record appends have left beside the file. To be called
    * when all writers have closed: a writer that still waits for an answer may fail.
+   *
+   * @throws AppendException if records are left that cannot be moved to the file; the message tells
+   *     what to do
    */
   public static void finish(DistributedFileSystem files, Path path) throws IOException {
     seal(files, path).removeLedgers();
@@ -104,12 +114,15 @@ public final class RecordAppender implements Closeable {
     String name = path.makeQualified(files.getUri(), files.getWorkingDirectory()).toUri().getPath();
     LaneFiles lanes = new LaneFiles(files, name);
     LaneSealer sealer = new LaneSealer(lanes);
-    LaneFinder finder = new LaneFinder(lanes, sealer, options.idleMillis());
+    LaneFinder finder = new LaneFinder(lanes, sealer, options);
     Deadline deadline = Deadline.in(options.patienceMillis());
     try {
       for (LaneName lane : lanes.ledgers(Optional.empty())) {
-        sealer.seal(lane, finder.awaitLane(lane), Optional.empty(), deadline);
+        if (!lanes.isGone(lane)) {
+          sealer.seal(lane, finder.awaitLane(lane), Optional.empty(), deadline);
+        }
       }
+      lanes.refuseLostLedgers();
       return lanes;
     } catch (InterruptedException stop) {
       throw interrupted();

@@ -1,6 +1,7 @@
 package io.ebbfs.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
 import java.util.UUID;
@@ -44,6 +45,20 @@ class LaneLedgerTest {
     assertThat(ledger.holds(ANN, 1, 220)).isTrue();
     assertThat(ledger.holds(ANN, 1, 150)).isFalse();
     assertThat(ledger.holds(BOB, 1, 220)).isFalse();
+  }
+
+  @Test
+  void aBlockWithBytesThatItsLedgerDoesNotKnowIsNotCut() throws Exception {
+    LaneName name = new LaneName("/d/", 17, 0, 1);
+    LaneLedger ledger = LaneLedger.decode(entry(ANN, 0, 100, 100));
+
+    LaneSealer.refuseUnknownBytes(name, ledger, 100);
+    assertThatThrownBy(() -> LaneSealer.refuseUnknownBytes(name, ledger, 101))
+        .isInstanceOf(java.io.IOException.class)
+        .hasMessageContaining("101 bytes")
+        .hasMessageContaining("-truncate 100 /d/.append-lane-17-");
+    assertThatThrownBy(() -> LaneSealer.refuseUnknownBytes(name, LaneLedger.decode(new byte[0]), 1))
+        .hasMessageContaining("knows 0");
   }
 
   @Test

@@ -6,17 +6,21 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class LaneNameTest {
-  private static final LaneName LANE = new LaneName("/d/", "f", 17, 3, 1_700_000_000_000L);
+  private static final LaneName LANE = new LaneName("/d/", 17, 3, 1_700_000_000_000L);
 
   @Test
   void theNameOfALedgerTellsItsLane() {
     String ledger = LANE.ledger().substring("/d/".length());
 
-    assertThat(ledger).isEqualTo(".f.ledger-17-03-001700000000000");
-    assertThat(LaneName.ofLedger("/d/", "f", 17, ledger)).contains(LANE);
-    assertThat(LaneName.ofLedger("/d/", "f", 1, ledger)).isEmpty();
-    assertThat(LaneName.ofLedger("/d/", "f", 17, ledger + "x")).isEqualTo(Optional.empty());
-    assertThat(LaneName.ofLedger("/d/", "f", 17, ".f.ledger-17-draft")).isEmpty();
+    assertThat(ledger).isEqualTo(".append-ledger-17-03-001700000000000");
+    String ledgers = LaneName.ledgers(17);
+    assertThat(LaneName.of("/d/", ledgers, 17, ledger)).contains(LANE);
+    assertThat(LaneName.of("/d/", LaneName.ledgers(1), 1, ledger)).isEmpty();
+    assertThat(LaneName.of("/d/", ledgers, 17, ledger + "x")).isEqualTo(Optional.empty());
+    assertThat(LaneName.of("/d/", ledgers, 17, ".append-ledger-17-draft")).isEmpty();
+    String block = LANE.block().substring("/d/".length());
+    assertThat(LaneName.of("/d/", LaneName.blocks(17), 17, block)).contains(LANE);
+    assertThat(LaneName.of("/d/", ledgers, 17, block)).isEmpty();
   }
 
   @Test

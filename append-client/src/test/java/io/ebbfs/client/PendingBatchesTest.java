@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class PendingBatchesTest {
-  private final PendingBatches batches = new PendingBatches(100, 1_000);
+  private final PendingBatches batches = new PendingBatches(100, 1_000, Runnable::run);
 
   private CompletableFuture<Void> add(int length) throws Exception {
     return batches.add(new byte[length], 0, length);
@@ -60,6 +62,37 @@ class PendingBatchesTest {
     assertThat(waiting).isCompletedExceptionally();
     assertThatThrownBy(() -> add(1)).hasMessageContaining("no lane");
     assertThatThrownBy(batches::flush).hasMessageContaining("no lane");
+  }
+
+  /** The callback of a stored record waits for room, which the answer to the next record gives. */
+  @Test
+  @Timeout(60)
+  void aRecordIsAppendedWhenAnotherOneIsStored() throws Exception {
+    Callbacks callbacks = new Callbacks("test");
+    PendingBatches full = new PendingBatches(100, 100, callbacks);
+    CountDownLatch filled = new CountDownLatch(1);
+    CompletableFuture<Void> appended =
+        full.add(new byte[100], 0, 100)
+            .thenCompose(
+                stored -> {
+                  try {
+                    filled.await();
+                    return full.add(new byte[100], 0, 100);
+                  } catch (IOException | InterruptedException failure) {
+                    return CompletableFuture.failedFuture(failure);
+                  }
+                });
+    full.send();
+    full.stored(0);
+    full.add(new byte[100], 0, 100);
+    filled.countDown();
+    full.send();
+    full.stored(1);
+    full.awaitWork();
+    full.send();
+    full.stored(2);
+    callbacks.await();
+    assertThat(appended).isCompleted();
   }
 
   @Test

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
@@ -38,7 +39,7 @@ import org.apache.hadoop.hdfs.server.protocol.VolumeFailureSummary;
  * Chunk servers without bytes, of any namenode that speaks HDFS's protocol: they send heartbeats,
  * and report the blocks that a test names.
  */
-final class ReportingServers implements AutoCloseable {
+public final class ReportingServers implements AutoCloseable {
   private static final long CAPACITY = 1L << 40;
 
   private final DatanodeProtocolClientSideTranslatorPB namenode;
@@ -48,13 +49,20 @@ final class ReportingServers implements AutoCloseable {
   private final ScheduledExecutorService heartbeats = Executors.newSingleThreadScheduledExecutor();
 
   ReportingServers(InetSocketAddress address, int count) throws IOException {
+    this(address, IntStream.range(50_000, 50_000 + count).boxed().toList());
+  }
+
+  /**
+   * @param ports of data transfer, one for each server
+   */
+  public ReportingServers(InetSocketAddress address, List<Integer> ports) throws IOException {
     namenode = new DatanodeProtocolClientSideTranslatorPB(address, new Configuration());
     namespace = namenode.versionRequest();
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < ports.size(); i++) {
       DatanodeRegistration server =
           new DatanodeRegistration(
               new DatanodeID(
-                  "127.0.0.1", "localhost", "server-" + i, 50_000 + i, 50_100 + i, 0, 50_200 + i),
+                  "127.0.0.1", "localhost", "server-" + i, ports.get(i), 50_100 + i, 0, 50_200 + i),
               new StorageInfo(
                   namespace.getLayoutVersion(),
                   namespace.getNamespaceID(),
@@ -148,7 +156,7 @@ final class ReportingServers implements AutoCloseable {
   }
 
   /** All servers report that they have received a block. */
-  void report(Block block) throws IOException {
+  public void report(Block block) throws IOException {
     report(block, BlockStatus.RECEIVED_BLOCK);
   }
 
