@@ -28,8 +28,7 @@ Result<std::shared_ptr<RecordLane>> RecordLane::Open(const LaneProto& lane,
                                                      const StartThread& start) {
   EBB_ASSIGN(auto ledger, BlockPipeline::Open(lane.ledger()));
   EBB_ASSIGN(auto block, BlockPipeline::Open(lane.block()));
-  std::shared_ptr<RecordLane> opened(
-      new RecordLane(lane, std::move(block), std::move(ledger)));
+  std::shared_ptr<RecordLane> opened(new RecordLane(lane, std::move(block), std::move(ledger)));
   EBB_TRY(opened->Start(start));
   return opened;
 }
@@ -283,8 +282,7 @@ Result<std::shared_ptr<RecordLane>> RecordLanes::Find(const LaneProto& lane, boo
     if (const auto at = slots_.find(id); at != slots_.end()) {
       slot = at->second;
     } else if (join_only) {
-      return Fail(ErrorCode::kNotFound,
-                  fmt::format("this server leads no lane with block {}", id));
+      return Fail(ErrorCode::kNotFound, fmt::format("this server leads no lane with block {}", id));
     } else {
       if (slots_.size() >= most_) {
         return Fail(ErrorCode::kBusy,

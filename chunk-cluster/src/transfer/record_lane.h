@@ -69,7 +69,7 @@ class RecordLane {
   // Takes the batch, and answers it later. `batch.entry.end` need not be set. Waits while too many
   // bytes are under way. A batch that has no room finishes the lane.
   void Append(Batch batch);
-  // Finishes the lane if all writers of the lane have asked for it, else answers IN_USE. A writer that
+  // Finishes the lane if all of its writers have asked for that, else answers IN_USE. A writer that
   // sends a batch later has not asked.
   void FinishIfUnshared(const std::shared_ptr<LaneWriter>& writer);
   // Ends the lane as broken. Writers must ask the ledger.
