@@ -28,7 +28,12 @@ public final class GroupRows {
 
   /** The lock that protects the blocks of a group. */
   public static RowLock lockOf(BlockRow group) {
-    return RowLock.exclusive(Tables.STRIPE, Tables.stripe(group.getInternalOwnerId()));
+    return lockOf(group.getInternalOwnerId());
+  }
+
+  /** The same, by the id of the stripe. */
+  public static RowLock lockOf(long stripeId) {
+    return RowLock.exclusive(Tables.STRIPE, Tables.stripe(stripeId));
   }
 
   /** The blocks of a group, by their indices. An index that has no bytes may be missing. */

@@ -62,10 +62,22 @@ final class FileBlocks {
 
   /** Locks the stripes of the last block groups, in one call. Other blocks need no such lock. */
   void lockGroups(int most) throws IOException {
+    lockGroups(most, List.of());
+  }
+
+  /**
+   * The same with the stripe of a new group. Namenodes draw the ids of stripes out of different
+   * ranges, so the new stripe may come before the others in the order of locks.
+   */
+  void lockGroupsAnd(int most, long newStripeId) throws IOException {
+    lockGroups(most, List.of(GroupRows.lockOf(newStripeId)));
+  }
+
+  private void lockGroups(int most, List<RowLock> others) throws IOException {
     if (!file.row().hasEcPolicyId()) {
       return;
     }
-    List<RowLock> locks = new ArrayList<>();
+    List<RowLock> locks = new ArrayList<>(others);
     for (Row<BlockRow> row : lastRows(most)) {
       if (GroupRows.isGroup(row.value())) {
         locks.add(GroupRows.lockOf(row.value()));
@@ -115,9 +127,11 @@ final class FileBlocks {
     return file.row().getLengthBytes() - fromEnd(0).map(BlockRow::getLengthBytes).orElse(0L);
   }
 
-  /** Adds a block group, whose blocks go to these targets, from the first on. */
-  void appendGroup(BlockRow group, List<BlockService.Target> targets) throws IOException {
-    transaction.lock(List.of(GroupRows.lockOf(group)));
+  /**
+   * Adds a block group, whose blocks go to these targets, from the first on. The caller has locked
+   * its stripe.
+   */
+  void appendGroup(BlockRow group, List<BlockService.Target> targets) {
     BlockGroups.putBlocks(transaction, file.id(), count(), group, targets);
     appendRow(group);
   }

@@ -155,7 +155,7 @@ public final class FileWriteService {
     if (file.file().row().hasEcPolicyId() && fresh.stripeId() == 0) {
       throw new NeedsGroupException();
     }
-    file.lockGroups(2);
+    file.lockGroupsAnd(2, fresh.stripeId());
     file.commitLast(previous);
     if (!file.completeIfReported(1)) {
       throw new NotReplicatedYetException("Not replicated yet: " + handle.src());
