@@ -5,6 +5,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.policies.InheritedPolicy;
+import io.ebbfs.namenode.policies.StoragePolicies;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
@@ -27,6 +28,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
+import org.apache.hadoop.hdfs.server.namenode.ErasureCodingPolicyManager;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 
 /**
@@ -210,10 +213,16 @@ public final class FileWriteService {
 
   /** On which types of disks the storage policy of a file wants its blocks. */
   private TypeWish types(Transaction transaction, Inode file) throws IOException {
-    return blocks.hasTypedDisks()
-        ? TypeWish.forNewBlock(
-            InheritedPolicy.of(transaction, file.id()), file.row().getReplication())
-        : TypeWish.ANY;
+    if (!blocks.hasTypedDisks()) {
+      return TypeWish.ANY;
+    }
+    BlockStoragePolicy policy = InheritedPolicy.of(transaction, file.id());
+    boolean fits =
+        !file.row().hasEcPolicyId()
+            || ErasureCodingPolicyManager.checkStoragePolicySuitableForECStripedMode(
+                policy.getId());
+    return TypeWish.forNewBlock(
+        fits ? policy : StoragePolicies.withId(StoragePolicies.UNSPECIFIED), wantedTargets(file));
   }
 
   private static BlockRow row(Inode file, NewBlock fresh, List<Target> targets) {
