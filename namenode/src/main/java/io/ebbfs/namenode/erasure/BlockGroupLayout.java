@@ -74,6 +74,11 @@ public record BlockGroupLayout(ErasureCodingPolicy policy) {
     return bytes;
   }
 
+  /** How many blocks a group with so much data has: those with bytes. */
+  public int blocks(long groupLengthBytes) {
+    return groupLengthBytes == 0 ? 0 : neededBlocks(groupLengthBytes) + policy.getNumParityUnits();
+  }
+
   /** How many blocks a reader needs: those with data in a short group. */
   public int neededBlocks(long groupLengthBytes) {
     long cells = (groupLengthBytes + policy.getCellSize() - 1) / policy.getCellSize();

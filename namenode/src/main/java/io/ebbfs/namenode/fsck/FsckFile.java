@@ -1,9 +1,11 @@
 package io.ebbfs.namenode.fsck;
 
 import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.replicas.BlockHealth;
 import io.ebbfs.namenode.store.Key;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.io.Writer;
 import java.util.Optional;
@@ -31,24 +33,39 @@ final class FsckFile {
   void check(Inode file, String path) throws IOException {
     long length = file.row().getLengthBytes();
     int blocks = file.row().getBlocks();
+    boolean coded = file.row().hasEcPolicyId();
     if (file.isUnderConstruction() && !question.openFiles()) {
-      sums.addOpenFile(length, blocks);
+      if (coded) {
+        sums.groups().addOpenFile(length, blocks);
+      } else {
+        sums.addOpenFile(length, blocks);
+      }
       return;
     }
-    sums.addFile(length);
+    if (coded) {
+      sums.groups().addFile(length);
+    } else {
+      sums.addFile(length);
+    }
     boolean named = question.files() || file.isUnderConstruction();
     if (named) {
       out.write(
-          "%s %d bytes, replicated: replication=%d, %d block(s)%s: "
+          "%s %d bytes, %s, %d block(s)%s: "
               .formatted(
                   path,
                   length,
-                  file.row().getReplication(),
+                  redundancy(file.row()),
                   blocks,
                   file.isUnderConstruction() ? ", OPENFORWRITE" : ""));
     }
     Damage damage = check(file, path, named);
     end(file, path, damage);
+  }
+
+  private static String redundancy(InodeRow file) {
+    return file.hasEcPolicyId()
+        ? "erasure-coded: policy=" + BlockGroupLayout.of(file.getEcPolicyId()).policy().getName()
+        : "replicated: replication=" + file.getReplication();
   }
 
   /** What is wrong with a file. */
@@ -94,7 +111,11 @@ final class FsckFile {
     String missing = " MISSING %d blocks of total size %d B";
     String corrupt = " CORRUPT %d blocks of total size %d B";
     if (damage.missing > 0 || damage.corrupt > 0) {
-      sums.addDamagedFile();
+      if (file.row().hasEcPolicyId()) {
+        sums.groups().addDamagedFile();
+      } else {
+        sums.addDamagedFile();
+      }
       String begin = question.files() ? "" : "\n" + path + ":";
       String last = question.files() ? "\n" : ".";
       if (damage.missing > 0) {

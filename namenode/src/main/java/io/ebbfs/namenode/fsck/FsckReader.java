@@ -104,7 +104,8 @@ final class FsckReader {
     return Optional.of(
         new BlockAndPath(
             blocks.health(transaction, ownerId, row.get()),
-            PathResolver.pathOf(transaction, ownerId)));
+            PathResolver.pathOf(
+                transaction, row.get().hasGroupFileId() ? row.get().getGroupFileId() : ownerId)));
   }
 
   /** The blocks that are known to be lost, behind a block; the pages end at an empty one. */

@@ -20,6 +20,7 @@ final class FsckSums {
   private static final String STARS = "\n  ********************************";
 
   private final int replication;
+  private final FsckGroupSums groups = new FsckGroupSums();
   private final Map<Integer, Long> byReplicas = new TreeMap<>();
   private long directories;
   private long files;
@@ -51,6 +52,11 @@ final class FsckSums {
     this.replication = replication;
   }
 
+  /** The sums of the files whose clients encode them; the others are those of replicated files. */
+  FsckGroupSums groups() {
+    return groups;
+  }
+
   void addDirectory() {
     directories++;
   }
@@ -71,7 +77,7 @@ final class FsckSums {
   }
 
   long files() {
-    return files;
+    return files + groups.files();
   }
 
   long blocks() {
@@ -79,6 +85,10 @@ final class FsckSums {
   }
 
   void add(BlockHealth health) {
+    if (health.isGroup()) {
+      groups.add(health);
+      return;
+    }
     int live = health.live(DrainState.NONE);
     int held = health.count(State.LIVE);
     long length = health.block().getLengthBytes();
@@ -107,7 +117,7 @@ final class FsckSums {
   }
 
   boolean healthy() {
-    return missing == 0 && corrupt == 0;
+    return missing == 0 && corrupt == 0 && groups.healthy();
   }
 
   /** How many replicas the blocks have, by policy: all storage is of one type. */
@@ -132,7 +142,7 @@ final class FsckSums {
     out.write(" Total dirs:\t\t\t" + directories + "\n");
     out.write(" Total symlinks:\t\t0\n");
     out.write("\nReplicated Blocks:\n" + replicated() + "\n");
-    out.write("\nErasure Coded Block Groups:\n" + groups() + "\n");
+    out.write("\nErasure Coded Block Groups:\n" + groups.text() + "\n");
     if (encoded > 0) {
       out.write("\nBlocks in stripes, which are among the replicated blocks:\n");
       out.write(" Total blocks:\t" + encoded + "\n");
@@ -183,23 +193,7 @@ final class FsckSums {
     text.append(STARS);
   }
 
-  private static String share(long part, long of) {
+  static String share(long part, long of) {
     return of > 0 ? part + " (" + (float) (part * 100) / of + " %)" : Long.toString(part);
-  }
-
-  /** Files of HDFS's own erasure codes; EbbFS encodes blocks of replicated files. */
-  private static String groups() {
-    return " Total size:\t0 B\n"
-        + " Total files:\t0\n"
-        + " Total block groups (validated):\t0\n"
-        + " Minimally erasure-coded block groups:\t0\n"
-        + " Over-erasure-coded block groups:\t0\n"
-        + " Under-erasure-coded block groups:\t0\n"
-        + " Unsatisfactory placement block groups:\t0\n"
-        + " Average block group size:\t0.0\n"
-        + " Missing block groups:\t\t0\n"
-        + " Corrupt block groups:\t\t0\n"
-        + " Missing internal blocks:\t0\n"
-        + " Blocks queued for replication:\t0";
   }
 }

@@ -30,7 +30,7 @@ record FsckText(String blockPoolId) {
       text.append(
           health.replicas().stream()
               .filter(found -> found.state() == State.LIVE || detail == Detail.STATES)
-              .map(found -> replica(found, detail))
+              .map(found -> (health.isGroup() ? member(found) : "") + replica(found, detail))
               .collect(Collectors.joining(", ", "  [", "]")));
     }
     return text.append('\n').toString();
@@ -38,6 +38,11 @@ record FsckText(String blockPoolId) {
 
   private static long length(BlockHealth health) {
     return health.block().getLengthBytes();
+  }
+
+  /** The block of a group of which a replica is. */
+  private static String member(Found found) {
+    return "blk_" + found.blockId() + ":";
   }
 
   private static String replica(Found found, Detail detail) {

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.SharedRandom;
@@ -269,6 +270,35 @@ public final class BlockLocator {
 
   /** See {@link BlockService#health}. */
   BlockHealth health(Transaction transaction, long ownerId, BlockRow block) throws IOException {
+    if (GroupRows.isGroup(block)) {
+      return groupHealth(transaction, block);
+    }
+    List<BlockHealth.Found> found = found(transaction, ownerId, block);
+    boolean held = found.stream().anyMatch(it -> it.state() == BlockHealth.State.LIVE);
+    boolean decodes = !held && block.hasStripeId() && stripes.decodes(transaction, block, cluster);
+    return new BlockHealth(block, found, decodes);
+  }
+
+  /** The replicas of the blocks of a group; of each block, at most one counts as live. */
+  private BlockHealth groupHealth(Transaction transaction, BlockRow group) throws IOException {
+    List<BlockHealth.Found> all = new ArrayList<>();
+    for (Row<BlockRow> row : GroupRows.blocks(transaction, group)) {
+      BlockRow block = GroupRows.expected(group, row);
+      List<BlockHealth.Found> found = found(transaction, group.getInternalOwnerId(), block);
+      found.sort(Comparator.comparing(at -> at.server().drain() != DrainState.NONE));
+      boolean held = false;
+      for (BlockHealth.Found at : found) {
+        boolean live = at.state() == BlockHealth.State.LIVE;
+        all.add(live && held ? at.as(BlockHealth.State.EXCESS) : at);
+        held |= live;
+      }
+    }
+    return new BlockHealth(group, all, false);
+  }
+
+  /** The replicas of a block on disks in service. */
+  private List<BlockHealth.Found> found(Transaction transaction, long ownerId, BlockRow block)
+      throws IOException {
     List<BlockHealth.Found> found = new ArrayList<>();
     for (Replica replica : ReplicaRows.of(transaction, ownerId, block.getBlockId())) {
       if (cluster.isLive(replica.storageUuid())) {
@@ -278,12 +308,13 @@ public final class BlockLocator {
             at ->
                 found.add(
                     new BlockHealth.Found(
-                        at.server(), at.storageUuid(), state(block, replica.row()))));
+                        at.server(),
+                        at.storageUuid(),
+                        state(block, replica.row()),
+                        block.getBlockId())));
       }
     }
-    boolean held = found.stream().anyMatch(it -> it.state() == BlockHealth.State.LIVE);
-    boolean decodes = !held && block.hasStripeId() && stripes.decodes(transaction, block, cluster);
-    return new BlockHealth(block, found, decodes);
+    return found;
   }
 
   private static BlockHealth.State state(BlockRow block, ReplicaRow row) {

@@ -13,6 +13,7 @@ import java.io.StringWriter;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.apache.hadoop.hdfs.protocol.SystemErasureCodingPolicies;
 import org.junit.jupiter.api.Test;
 
 class FsckSumsTest {
@@ -30,7 +31,7 @@ class FsckSumsTest {
     if (encoded) {
       row.setStripeId(5);
     }
-    List<Found> found = Stream.of(states).map(state -> new Found(SERVER, "d", state)).toList();
+    List<Found> found = Stream.of(states).map(state -> new Found(SERVER, "d", state, 7)).toList();
     return new BlockHealth(row.build(), found, decodes);
   }
 
@@ -95,6 +96,52 @@ class FsckSumsTest {
         .contains(" Minimally replicated blocks:\t1 (33.333332 %)")
         .contains(" Over-replicated blocks:\t1 (33.333332 %)")
         .contains(" Corrupt blocks:\t\t1\n");
+  }
+
+  private static BlockHealth group(State... states) {
+    BlockRow row =
+        BlockRow.newBuilder()
+            .setBlockId(16)
+            .setGenerationStamp(1)
+            .setLengthBytes(3 << 20)
+            .setState(BlockStateProto.COMPLETE)
+            .setReplication(1)
+            .setEcPolicyId(SystemErasureCodingPolicies.RS_3_2_POLICY_ID)
+            .setInternalOwnerId(5)
+            .build();
+    List<Found> found = Stream.of(states).map(state -> new Found(SERVER, "d", state, 17)).toList();
+    return new BlockHealth(row, found, false);
+  }
+
+  @Test
+  void aGroupIsWholeAsLongAsItsDataCanBeRead() throws Exception {
+    FsckSums sums = new FsckSums(3);
+    sums.groups().addFile(6 << 20);
+    sums.add(group(State.LIVE, State.LIVE, State.LIVE, State.LIVE, State.LIVE, State.EXCESS));
+    sums.add(group(State.LIVE, State.LIVE, State.LIVE, State.CORRUPT));
+    assertThat(sums.healthy()).isTrue();
+    assertThat(print(sums))
+        .contains(" Total blocks (validated):\t0")
+        .contains(" Total block groups (validated):\t2 (avg. block group size 3145728 B)")
+        .contains(" Minimally erasure-coded block groups:\t2 (100.0 %)")
+        .contains(" Over-erasure-coded block groups:\t1 (50.0 %)")
+        .contains(" Under-erasure-coded block groups:\t1 (50.0 %)")
+        .contains(" Missing internal blocks:\t2 (20.0 %)");
+  }
+
+  @Test
+  void aGroupWithTooFewBlocksIsLost() throws Exception {
+    FsckSums sums = new FsckSums(3);
+    sums.groups().addFile(3 << 20);
+    sums.groups().addDamagedFile();
+    sums.add(group(State.LIVE, State.LIVE, State.CORRUPT));
+    assertThat(sums.healthy()).isFalse();
+    assertThat(print(sums))
+        .contains("\nStatus: CORRUPT\n")
+        .contains("  UNRECOVERABLE BLOCK GROUPS:\t1 (100.0 %)")
+        .contains("  MISSING SIZE:\t\t3145728 B")
+        .contains(" Missing block groups:\t\t1")
+        .contains(" Corrupt block groups:\t\t1");
   }
 
   @Test
