@@ -106,7 +106,8 @@ public final class BlockLocator {
 
   /**
    * The blocks of a group on live disks, one place each: the client decodes the others. While the
-   * group is written, these are the places to which its blocks are written.
+   * group is written, these are the places to which its blocks are written; they are also the
+   * places of the blocks of a committed group that are not reported yet.
    */
   private BlockPlaces groupPlaces(Transaction transaction, BlockRow group, long offsetBytes)
       throws IOException {
@@ -121,13 +122,18 @@ public final class BlockLocator {
                   block,
                   ReplicaRows.of(transaction, group.getInternalOwnerId(), block.getBlockId()),
                   "");
+      if (found.isEmpty()
+          && group.getState() == BlockStateProto.COMMITTED
+          && block.getLengthBytes() > 0) {
+        found = pipeline(row.value());
+      }
       if (!found.isEmpty()) {
         places.add(found.get(0));
         indices.write((int) row.key().firstLong());
       }
     }
     boolean corrupt =
-        !ReplicaRows.isOpen(group)
+        group.getState() == BlockStateProto.COMPLETE
             && places.size()
                 < BlockGroupLayout.of(group.getEcPolicyId()).neededBlocks(group.getLengthBytes());
     return new BlockPlaces(group, offsetBytes, places, corrupt, indices.toByteArray());
