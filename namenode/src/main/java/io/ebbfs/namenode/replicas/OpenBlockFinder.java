@@ -35,7 +35,7 @@ final class OpenBlockFinder {
    *
    * @param files the leases of the page
    * @param reached the last lease of the page; null if the page is empty
-   * @param blocks the blocks whose pipelines name one of the disks
+   * @param blocks the blocks whose pipelines name one of the disks; of a group, its blocks
    */
   record Page(int files, Key reached, List<OpenBlock> blocks) {}
 
@@ -83,19 +83,26 @@ final class OpenBlockFinder {
 
   private static List<BlockRow> incomplete(MetadataStore store, long fileId) throws IOException {
     return store.transact(
-        fileId,
-        Durability.RELAXED,
-        transaction -> {
-          int count = inode(transaction, fileId).map(InodeRow::getBlocks).orElse(0);
-          List<Key> last = new ArrayList<>();
-          for (int index = Math.max(0, count - INCOMPLETE_BLOCKS); index < count; index++) {
-            last.add(Tables.block(fileId, index));
-          }
-          return transaction.getAll(Tables.BLOCK, last).stream()
-              .flatMap(Optional::stream)
-              .filter(block -> block.getState() != BlockStateProto.COMPLETE)
-              .toList();
-        });
+        fileId, Durability.RELAXED, transaction -> incomplete(transaction, fileId));
+  }
+
+  /** The last blocks of a file that are not complete, and the blocks of such groups. */
+  private static List<BlockRow> incomplete(Transaction transaction, long fileId)
+      throws IOException {
+    int count = inode(transaction, fileId).map(InodeRow::getBlocks).orElse(0);
+    List<BlockRow> found = new ArrayList<>();
+    for (int index = Math.max(0, count - INCOMPLETE_BLOCKS); index < count; index++) {
+      Optional<BlockRow> block = transaction.get(Tables.BLOCK, Tables.block(fileId, index));
+      if (block.isEmpty() || block.get().getState() == BlockStateProto.COMPLETE) {
+        continue;
+      }
+      if (GroupRows.isGroup(block.get())) {
+        GroupRows.blocks(transaction, block.get()).forEach(row -> found.add(row.value()));
+      } else {
+        found.add(block.get());
+      }
+    }
+    return found;
   }
 
   private static Optional<InodeRow> inode(Transaction transaction, long fileId) throws IOException {
