@@ -93,6 +93,9 @@ final class ConversionProposer {
     boolean up = decision.getKind() == TransitionKindProto.UPCODE;
     TransitionKindProto opposite = up ? TransitionKindProto.DOWNCODE : TransitionKindProto.UPCODE;
     String what = "stripe %d from %s to %s: ".formatted(stripe.getId(), from, to);
+    if (stripe.hasGroupFileId()) {
+      return Optional.of(DeadDataProposer.belongsToGroup(stripe));
+    }
     if (from.equals(to)) {
       return Optional.of("stripe %d is in %s already".formatted(stripe.getId(), to));
     }
@@ -140,7 +143,8 @@ final class ConversionProposer {
       if (stripes.size() < together && id != stripe.getId() && !seen.contains(id)) {
         transaction
             .get(Tables.STRIPE, Tables.stripe(id))
-            .filter(s -> !s.hasGroupId() && s.getCode().equals(stripe.getCode()))
+            .filter(
+                s -> !s.hasGroupId() && !s.hasGroupFileId() && s.getCode().equals(stripe.getCode()))
             .ifPresent(stripes::add);
       }
     }

@@ -118,10 +118,19 @@ final class DeadDataProposer {
         : Optional.empty();
   }
 
+  /** Why no transition but a repair changes the stripe of a block group. */
+  static String belongsToGroup(StripeRow stripe) {
+    return "stripe %d is a block group of file %d, which keeps the code of its client: copy the file to a directory with another policy"
+        .formatted(stripe.getId(), stripe.getGroupFileId());
+  }
+
   /** Why no transition can change the stripe now; empty if one can. */
   static Optional<String> unavailable(
       TransitionContext context, Transaction transaction, StripeRow stripe) throws IOException {
     String name = "stripe " + stripe.getId();
+    if (stripe.hasGroupFileId()) {
+      return Optional.of(belongsToGroup(stripe));
+    }
     if (stripe.hasTransitionId()) {
       return Optional.of(
           "%s is in transition %d already".formatted(name, stripe.getTransitionId()));

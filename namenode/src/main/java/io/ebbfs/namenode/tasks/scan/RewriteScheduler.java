@@ -40,10 +40,11 @@ final class RewriteScheduler {
 
   /**
    * Notes a stripe whose live data is to be rewritten. The stripe is in no transition, and all its
-   * live data has a replica. Beyond a limit stripes are dropped: a later scan finds them again.
+   * live data has a replica. Beyond a limit stripes are dropped: a later scan finds them again. A
+   * block group stays what it is, because its file names its stripe.
    */
   void add(StripeState stripe) {
-    if (candidates.size() < MAX_CANDIDATES) {
+    if (candidates.size() < MAX_CANDIDATES && !stripe.row().hasGroupFileId()) {
       candidates.put(stripe.id(), stripe);
     }
   }

@@ -398,4 +398,29 @@ class DeadDataTest {
     assertThat(propose(TransitionKindProto.SUBTRACT, Codes.RS_COMPACT, stripes).getRefusal())
         .contains("they are repaired first");
   }
+
+  /** The file of a group names its stripe, so no transition may put another one in its place. */
+  @Test
+  void theStripeOfABlockGroupIsNeitherConvertedNorRewritten() throws Exception {
+    encode("RS(6,3)", 1, true);
+    long stripe = cluster.stripeIds().get(0);
+    cluster.store.transact(
+        stripe,
+        transaction -> {
+          Key key = Tables.stripe(stripe);
+          StripeRow row = transaction.get(Tables.STRIPE, key).orElseThrow();
+          transaction.put(Tables.STRIPE, key, row.toBuilder().setGroupFileId(77).build());
+          return null;
+        });
+    Map<TransitionKindProto, String> asked =
+        Map.of(
+            TransitionKindProto.UPCODE, "RS(12,3)",
+            TransitionKindProto.REWRITE, "RS(6,3)",
+            TransitionKindProto.SUBTRACT, "RS(6,3)");
+    for (Map.Entry<TransitionKindProto, String> one : asked.entrySet()) {
+      ProposedProto answer = propose(one.getKey(), one.getValue(), List.of(stripe));
+      assertThat(answer.getTransitionIdsCount()).isZero();
+      assertThat(answer.toString()).contains("is a block group of file 77");
+    }
+  }
 }
