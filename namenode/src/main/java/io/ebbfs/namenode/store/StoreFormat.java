@@ -124,6 +124,11 @@ public final class StoreFormat {
     raise(store, WITH_BLOCK_GROUPS);
   }
 
+  /** Whether the format is raised for block groups. */
+  static boolean hasBlockGroups(Transaction transaction) throws IOException {
+    return read(transaction) >= WITH_BLOCK_GROUPS;
+  }
+
   /** Whether the format is raised for access control lists. */
   public static boolean hasAcls(Transaction transaction) throws IOException {
     return read(transaction) >= WITH_ACLS;

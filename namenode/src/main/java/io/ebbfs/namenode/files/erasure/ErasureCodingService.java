@@ -10,11 +10,11 @@ import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.store.BlockGroupsFormat;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OptimisticTransactions;
-import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -62,15 +62,23 @@ public final class ErasureCodingService {
             Inode.ROOT_ID,
             Durability.RELAXED,
             transaction -> EnabledPolicies.require(transaction, wanted));
-    StoreFormat.raiseToBlockGroups(store);
-    change(
-        caller,
-        src,
-        (transaction, inode) -> {
-          if (!inode.isDirectory()) {
-            throw new IOException("Attempt to set an erasure coding policy for a file " + src);
-          }
-          return inode.row().toBuilder().setEcPolicyId(policy.getId()).build();
+    BlockGroupsFormat.use(
+        store,
+        format -> {
+          change(
+              caller,
+              src,
+              (transaction, inode) -> {
+                if (!inode.isDirectory()) {
+                  throw new IOException(
+                      "Attempt to set an erasure coding policy for a file " + src);
+                }
+                if (!policy.isReplicationPolicy()) {
+                  format.require(transaction);
+                }
+                return inode.row().toBuilder().setEcPolicyId(policy.getId()).build();
+              });
+          return null;
         });
   }
 

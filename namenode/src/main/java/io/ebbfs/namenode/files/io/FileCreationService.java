@@ -22,12 +22,12 @@ import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.policies.StoragePolicies;
+import io.ebbfs.namenode.store.BlockGroupsFormat;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
-import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.CallRow;
@@ -170,18 +170,19 @@ public final class FileCreationService {
     FsPath path = FsPath.parseNew(request.src());
     OpenFileLookup.refuseRecoveryHolder(request.src(), request.clientName());
     checkRequest(request);
-    if (request.namesPolicy()) {
-      StoreFormat.raiseToBlockGroups(store);
-    }
     leases.renew(request.clientName());
     NewInodeIds ids = new NewInodeIds(inodeIds);
     Outcome outcome =
-        OptimisticTransactions.repeat(
-            () -> {
-              ids.draw();
-              return store.transact(
-                  Inode.ROOT_ID, transaction -> attempt(transaction, caller, path, request, ids));
-            });
+        BlockGroupsFormat.use(
+            store,
+            format ->
+                OptimisticTransactions.repeat(
+                    () -> {
+                      ids.draw();
+                      return store.transact(
+                          Inode.ROOT_ID,
+                          transaction -> attempt(transaction, caller, path, request, ids, format));
+                    }));
     if (!outcome.made()) {
       recovery.takeOver(outcome.file(), request.src(), request.clientName(), "create");
       throw PathErrors.alreadyExists(
@@ -197,7 +198,12 @@ public final class FileCreationService {
   private record Outcome(Inode file, boolean made, int policyId) {}
 
   private Outcome attempt(
-      Transaction transaction, Caller caller, FsPath path, Request request, NewInodeIds ids)
+      Transaction transaction,
+      Caller caller,
+      FsPath path,
+      Request request,
+      NewInodeIds ids,
+      BlockGroupsFormat.Gate format)
       throws IOException {
     Optional<CallRow> earlier = ClientCall.earlierRun(transaction);
     if (earlier.isPresent()) {
@@ -208,6 +214,9 @@ public final class FileCreationService {
     checkSizes(request, policy);
     if (resolved.exists() && !request.overwrite()) {
       return new Outcome(resolved.lastFound(), false, 0);
+    }
+    if (policy.isPresent() && request.namesPolicy()) { // of a directory, the format is raised
+      format.require(transaction);
     }
     Iterator<Long> fresh = ids.take(Math.max(1, resolved.missing()));
     Inode file = make(transaction, caller, resolved, request, policy, fresh);
