@@ -156,6 +156,24 @@ public final class QuotaMarks {
     return bytes * file.getReplication();
   }
 
+  /** The bytes of all replicas of a file as a snapshot shows it. */
+  public static long bytesInSnapshot(Transaction transaction, InodeRow file) throws IOException {
+    if (!file.hasEcPolicyId()) {
+      return file.getLengthBytes() * file.getReplication();
+    }
+    long bytes = 0;
+    long left = file.getLengthBytes();
+    for (Row<BlockRow> row : transaction.scan(Tables.BLOCK, file.getId())) {
+      if (left <= 0 || row.key().firstLong() >= file.getBlocks()) {
+        break;
+      }
+      long shown = Math.min(left, row.value().getLengthBytes());
+      bytes += BlockGroupLayout.of(file.getEcPolicyId()).consumedBytes(shown);
+      left -= shown;
+    }
+    return bytes;
+  }
+
   /**
    * The bytes with which one replica of a block counts. A block group counts once, with all its
    * blocks.

@@ -7,6 +7,7 @@ import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.snapshots.SnapshotGuard;
 import io.ebbfs.namenode.replicas.BlockService;
@@ -223,7 +224,7 @@ public final class ConcatService {
     }
     List<Invalidation> excess = mover.move(transaction, rows, target);
     long now = clock.millis();
-    transaction.put(Tables.INODE, target.key(), longer(target.row(), sources, now));
+    transaction.put(Tables.INODE, target.key(), longer(target.row(), sources, rows, now));
     for (Inode source : sources) {
       PendingDeletions.remove(
           transaction, source.with(source.row().toBuilder().setBlocks(0).build()));
@@ -233,8 +234,13 @@ public final class ConcatService {
     return new Outcome(List.of(), excess);
   }
 
-  /** The row of the target with all blocks. */
-  private static InodeRow longer(InodeRow target, List<Inode> sources, long nowMillis) {
+  /**
+   * The row of the target with all blocks.
+   *
+   * @param moved the blocks of the sources
+   */
+  private static InodeRow longer(
+      InodeRow target, List<Inode> sources, List<Row<BlockRow>> moved, long nowMillis) {
     long length = sources.stream().mapToLong(source -> source.row().getLengthBytes()).sum();
     int blocks = sources.stream().mapToInt(source -> source.row().getBlocks()).sum();
     InodeRow.Builder longer =
@@ -243,7 +249,8 @@ public final class ConcatService {
             .setBlocks(target.getBlocks() + blocks)
             .setModifiedMillis(nowMillis);
     if (target.hasCountedIn()) {
-      longer.setCountedBytes(target.getCountedBytes() + length * target.getReplication());
+      long bytes = moved.stream().mapToLong(row -> QuotaMarks.bytes(row.value(), target)).sum();
+      longer.setCountedBytes(target.getCountedBytes() + bytes * target.getReplication());
     }
     long released = target.getReleasedMillis();
     for (Inode source : sources) {

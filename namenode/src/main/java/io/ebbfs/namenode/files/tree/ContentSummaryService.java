@@ -162,7 +162,7 @@ public final class ContentSummaryService {
     long space =
         snapshotId == SnapshotEntries.NOW
             ? QuotaMarks.bytes(transaction, file.row())
-            : length * file.row().getReplication();
+            : QuotaMarks.bytesInSnapshot(transaction, file.row());
     return new Summary(1, 0, length, space);
   }
 }
