@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc.coding;
 
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -306,7 +307,7 @@ final class FileListing {
       if (block.hasStripeId()) {
         striped++;
         stripes.add(block.getStripeId());
-      } else {
+      } else if (!GroupRows.isGroup(block)) { // the bytes of a group count in its stripe
         replicated += block.getLengthBytes();
         replicatedStored += onDisks;
         if (block.hasTransitionId()) {

@@ -14,6 +14,8 @@ import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
@@ -27,6 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
+import org.apache.hadoop.hdfs.protocol.SystemErasureCodingPolicies;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -192,6 +195,30 @@ class FileListingTest {
     while (!work.isDone() && (worker.get() == null || !waiting.contains(worker.get().getState()))) {
       Thread.onSpinWait();
     }
+  }
+
+  @Test
+  void theBytesOfAGroupCountInItsStripe() throws IOException {
+    store.transact(
+        FILE,
+        transaction -> {
+          transaction.put(
+              Tables.BLOCK,
+              Tables.block(FILE, 0),
+              BlockRow.newBuilder()
+                  .setBlockId(16)
+                  .setGenerationStamp(1)
+                  .setLengthBytes(100)
+                  .setState(BlockStateProto.COMPLETE)
+                  .setReplication(1)
+                  .setEcPolicyId(SystemErasureCodingPolicies.RS_3_2_POLICY_ID)
+                  .setInternalOwnerId(30_000)
+                  .build());
+          return null;
+        });
+    FileStatusProto file = byId(FILE).getFiles(0);
+    assertThat(file.getLengthBytes()).isEqualTo(100);
+    assertThat(file.getReplicatedBytes()).isZero();
   }
 
   @Test
