@@ -2,7 +2,10 @@ package io.ebbfs.namenode.files;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
@@ -26,6 +29,7 @@ final class SimulatedDatanodes {
 
   private final NamespaceFixture real;
   private final List<String> storages = new ArrayList<>();
+  private final Map<String, StorageType> types = new HashMap<>();
 
   SimulatedDatanodes(NamespaceFixture real, int count) throws IOException {
     this.real = real;
@@ -64,7 +68,7 @@ final class SimulatedDatanodes {
         real.datanodes.sendHeartbeat(
             registration(index),
             new StorageReport[] {
-              new StorageReport(new DatanodeStorage(disk), false, CAPACITY, 0, CAPACITY, 0, 0)
+              new StorageReport(storage(disk), false, CAPACITY, 0, CAPACITY, 0, 0)
             },
             0,
             0,
@@ -76,6 +80,17 @@ final class SimulatedDatanodes {
             null,
             null);
     return List.of(answer.getCommands());
+  }
+
+  private DatanodeStorage storage(String disk) {
+    return new DatanodeStorage(
+        disk, DatanodeStorage.State.NORMAL, types.getOrDefault(disk, StorageType.DISK));
+  }
+
+  /** The server of a disk tells its type. */
+  void type(String disk, StorageType type) throws IOException {
+    types.put(disk, type);
+    heartbeat(disk);
   }
 
   /** A full report of a disk, without any replica. */

@@ -211,7 +211,10 @@ public final class FileWriteService {
         wishes);
   }
 
-  /** On which types of disks the storage policy of a file wants its blocks. */
+  /**
+   * On which types of disks the storage policy of a file wants its blocks. As in HDFS, the default
+   * policy holds for block groups in place of a policy that puts the replicas on different types.
+   */
   private TypeWish types(Transaction transaction, Inode file) throws IOException {
     if (!blocks.hasTypedDisks()) {
       return TypeWish.ANY;
@@ -376,7 +379,10 @@ public final class FileWriteService {
     return true;
   }
 
-  /** Stores the present length of the last block, so that readers see it. */
+  /**
+   * Stores the present length of the last block, so that readers see it. They see nothing of a
+   * block group before its end.
+   */
   public void fsync(Handle handle, long lastBlockLengthBytes) throws IOException {
     OptimisticTransactions.transact(
         store,
@@ -386,6 +392,7 @@ public final class FileWriteService {
           Optional<BlockRow> last = file.fromEnd(0).filter(b -> !FileBlocks.isCommitted(b));
           if (lastBlockLengthBytes > 0
               && last.isPresent()
+              && !GroupRows.isGroup(last.get())
               && last.get().getLengthBytes() < lastBlockLengthBytes) {
             file.replaceLast(last.get().toBuilder().setLengthBytes(lastBlockLengthBytes).build());
           }
@@ -470,13 +477,15 @@ public final class FileWriteService {
                         newBlock.getNumBytes()));
           }
           BlockRow.Builder renewed =
-              last.toBuilder()
-                  .setGenerationStamp(newBlock.getGenerationStamp())
-                  .setLengthBytes(newBlock.getNumBytes());
+              last.toBuilder().setGenerationStamp(newBlock.getGenerationStamp());
           if (GroupRows.isGroup(last)) {
+            // A group may be dropped until it is committed: a file does not have its bytes before.
             BlockGroups.renew(transaction, last, newBlock.getGenerationStamp(), storageUuids);
           } else {
-            renewed.clearPipelineStorageUuids().addAllPipelineStorageUuids(storageUuids);
+            renewed
+                .setLengthBytes(newBlock.getNumBytes())
+                .clearPipelineStorageUuids()
+                .addAllPipelineStorageUuids(storageUuids);
           }
           file.replaceLast(renewed.build());
           return null;
