@@ -195,7 +195,8 @@ class TruncateServiceTest {
     for (int tick = 0; tick < 39; tick++) {
       real.monitor.tick();
     }
-    // One look of the truncation itself; then four at each tick, four at each second tick, and so on.
+    // One look of the truncation itself; then four at each tick, four at each second tick, and so
+    // on.
     assertThat(real.freed).hasSize(1 + 4 + 4 + 4 + 4);
   }
 

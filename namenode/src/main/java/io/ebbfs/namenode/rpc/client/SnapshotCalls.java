@@ -68,7 +68,8 @@ abstract class SnapshotCalls extends ClusterCalls {
 
   @Override
   public SnapshotStatus[] getSnapshotListing(String directory) throws IOException {
-    SnapshotService.Snapshots found = files.snapshots().snapshots().list(context.caller(), directory);
+    SnapshotService.Snapshots found =
+        files.snapshots().snapshots().list(context.caller(), directory);
     byte[] path = found.path().toString().getBytes(StandardCharsets.UTF_8);
     return found.rows().stream()
         .map(row -> SnapshotConverter.snapshot(row, path))
@@ -91,6 +92,8 @@ abstract class SnapshotCalls extends ClusterCalls {
     Caller caller = context.caller();
     return operators
         .longCalls()
-        .run("getSnapshotDiffReport", () -> files.snapshots().diff().compare(caller, directory, from, to));
+        .run(
+            "getSnapshotDiffReport",
+            () -> files.snapshots().diff().compare(caller, directory, from, to));
   }
 }
