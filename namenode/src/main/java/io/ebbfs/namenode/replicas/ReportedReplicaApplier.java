@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.ReportedReplica.Kind;
@@ -223,7 +224,7 @@ final class ReportedReplicaApplier {
             || (known.isEmpty()
                 && (isUnverified(transaction, disk, block, justWritten)
                     || isExcessOfStripe(transaction, stored)));
-    boolean leaves = !corrupt && known.isEmpty() && isOrderedAway(disk, report.blockId());
+    boolean leaves = !corrupt && known.isEmpty() && isOrderedAway(transaction, disk, stored);
     ReplicaStateProto usable = leaves ? ReplicaStateProto.EXCESS : ReplicaStateProto.FINALIZED;
     ReplicaRow row =
         ReplicaRows.row(
@@ -246,14 +247,35 @@ final class ReportedReplicaApplier {
   }
 
   /**
-   * Whether the server was told to delete the block, on another of its disks. An order names no
-   * disk: if the replica has moved within the server meanwhile, it is deleted where it is now.
+   * Whether the server was told to delete the block as an excess replica, on another of its disks.
+   * An order names no disk: if the replica has moved within the server meanwhile, it is deleted
+   * where it is now. A copy that takes the place of a bad replica did not move, and stays.
    */
-  private boolean isOrderedAway(Disk disk, long blockId) {
-    return cluster.server(disk.serverUuid()).stream()
-        .flatMap(server -> server.disks().stream())
-        .filter(other -> !other.storageUuid().equals(disk.storageUuid()) && !other.failed())
-        .anyMatch(other -> commands.isOrdered(other.storageUuid(), blockId));
+  private boolean isOrderedAway(Transaction transaction, Disk disk, StoredBlock stored)
+      throws IOException {
+    Optional<Server> server = cluster.server(disk.serverUuid());
+    if (server.isEmpty()) {
+      return false;
+    }
+    long blockId = stored.block().getBlockId();
+    for (Disk other : server.get().disks()) {
+      boolean ordered =
+          !other.storageUuid().equals(disk.storageUuid())
+              && !other.failed()
+              && commands.isOrdered(other.storageUuid(), blockId);
+      if (ordered && isExcess(transaction, stored.ownerId(), blockId, other)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isExcess(Transaction transaction, long ownerId, long blockId, Disk disk)
+      throws IOException {
+    return transaction
+        .get(Tables.REPLICA, Tables.replica(ownerId, blockId, disk.storageUuid()))
+        .filter(row -> row.getState() == ReplicaStateProto.EXCESS)
+        .isPresent();
   }
 
   /** The row keeps its state; a lost order to delete the replica is given again. */
