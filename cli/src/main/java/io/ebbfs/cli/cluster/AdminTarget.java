@@ -18,7 +18,7 @@ abstract class AdminTarget {
   @Mixin private ClusterAddress cluster;
   @ParentCommand private AdminCommand admin;
 
-  /** What is done with the namenode that leads; the result is the exit code. */
+  /** A call to the namenode that leads. Returns the exit code of the command. */
   @FunctionalInterface
   interface Work {
     int with(NamenodeClient namenode)

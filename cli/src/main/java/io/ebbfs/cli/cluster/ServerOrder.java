@@ -135,7 +135,10 @@ final class ServerOrder {
     }
   }
 
-  /** Shows what is left until the order is carried out, if somebody waits for it. */
+  /**
+   * Prints the progress until the namenode has carried out the order, unless the user asked not to
+   * wait.
+   */
   private int follow(
       NamenodeClient namenode,
       Map<String, Object> figures,

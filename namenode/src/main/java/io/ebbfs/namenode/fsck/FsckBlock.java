@@ -11,7 +11,7 @@ import java.util.Optional;
 
 /** Tells of one block: whose it is, and where its replicas are. The words are those of HDFS. */
 record FsckBlock(FsckReader reader) {
-  /** Writes what is known of a block, which has the form {@code blk_ID}. */
+  /** Writes the state of a block. The name of the block has the form {@code blk_ID}. */
   void tell(String word, Writer out) throws IOException {
     long id = Long.parseLong(word.replaceFirst("^blk_(-?[0-9]+).*", "$1"));
     Optional<FsckReader.BlockAndPath> found = reader.block(id);

@@ -113,7 +113,7 @@ public final class BalancePlan {
     return flows;
   }
 
-  /** The bytes that have to come to a disk so that its share is the mean. */
+  /** The bytes that a disk must receive until its used share is the mean. */
   private long toMean(Disk disk) {
     return Math.round((mean(disk) - shareOf(disk)) * disk.capacityBytes());
   }

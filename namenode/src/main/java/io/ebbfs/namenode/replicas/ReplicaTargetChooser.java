@@ -159,7 +159,7 @@ final class ReplicaTargetChooser {
   }
 
   /**
-   * What is known when the next replica is placed.
+   * The input of the choice of the next replica's disk.
    *
    * @param racks of the replicas so far
    * @param first whether it is the first replica of the block

@@ -51,7 +51,9 @@ public final class PolicySatisfier {
   /** So do blocks whose replicas change all the time. */
   private static final int MOST_FRUITLESS = 10;
 
-  /** What was ordered has this time to arrive before the next pass begins. */
+  /**
+   * The next pass begins when all ordered moves have arrived, and at the latest after this time.
+   */
   private static final long PAUSE_MILLIS = 30_000;
 
   /** What a tick may still look at. */
@@ -195,7 +197,7 @@ public final class PolicySatisfier {
     }
   }
 
-  /** Whether what was ordered has arrived, or has had the time for it. */
+  /** Whether all ordered moves have arrived, or have had the time to arrive. */
   private boolean mayBeginAgain(Key key, boolean isFruitless) {
     long until = pauses.computeIfAbsent(key.partition(), id -> clock.millis() + PAUSE_MILLIS);
     boolean begins = clock.millis() >= until || (!isFruitless && !mover.isReplicating());

@@ -28,9 +28,9 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Removes what no snapshot shows any more, in small transactions. What is left to do is in the
- * store, so a cleaner goes on where another one ended. Only one cleaner works at a time. Inodes
- * that nothing shows become pending deletions.
+ * Removes rows and blocks that no snapshot shows any more, in small transactions. The rows that are
+ * still to be removed are in the store, so a cleaner goes on where another one ended. Only one
+ * cleaner works at a time. Inodes that nothing shows become pending deletions.
  */
 public final class SnapshotCleaner {
   private static final int PAGE = 64;
