@@ -116,7 +116,7 @@ class PendingDeletionReaperTest {
     real.mkdirs("/live");
     PendingDeletionReaper dying =
         new PendingDeletionReaper(
-            proxy(
+            Hooked.of(
                 MetadataStore.class,
                 (method, arguments) -> {
                   if (method.getName().equals("transact")) {
@@ -155,7 +155,7 @@ class PendingDeletionReaperTest {
 
   /** The store, in which something happens before a transaction locks rows. */
   private MetadataStore beforeLocks(Callable<Void> happens) {
-    return proxy(
+    return Hooked.of(
         MetadataStore.class,
         (method, arguments) -> {
           int last = arguments == null ? -1 : arguments.length - 1;
@@ -163,7 +163,7 @@ class PendingDeletionReaperTest {
             MetadataStore.TransactionBody<?> hooked =
                 transaction ->
                     body.run(
-                        proxy(
+                        Hooked.of(
                             Transaction.class,
                             (call, parts) -> {
                               if (call.getName().startsWith("lock")) {
@@ -175,25 +175,6 @@ class PendingDeletionReaperTest {
           }
           return method.invoke(real.store, arguments);
         });
-  }
-
-  @FunctionalInterface
-  private interface Answer {
-    Object to(Method method, Object[] arguments) throws Exception;
-  }
-
-  private static <T> T proxy(Class<T> type, Answer answer) {
-    return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (self, method, arguments) -> {
-              try {
-                return answer.to(method, arguments);
-              } catch (InvocationTargetException e) {
-                throw e.getCause();
-              }
-            }));
   }
 
   @Test

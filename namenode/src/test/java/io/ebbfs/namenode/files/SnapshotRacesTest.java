@@ -29,9 +29,6 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,25 +54,6 @@ class SnapshotRacesTest {
     void happen() throws IOException;
   }
 
-  @FunctionalInterface
-  private interface Answer {
-    Object to(Method method, Object[] arguments) throws Exception;
-  }
-
-  private static <T> T proxy(Class<T> type, Answer answer) {
-    return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (self, method, arguments) -> {
-              try {
-                return answer.to(method, arguments);
-              } catch (InvocationTargetException e) {
-                throw e.getCause();
-              }
-            }));
-  }
-
   /** The store, in which an event happens once, before some call of a transaction. */
   private MetadataStore before(String call, int number, Event event) {
     int[] left = {number};
@@ -91,17 +69,17 @@ class SnapshotRacesTest {
 
   @FunctionalInterface
   private interface Hook {
-    Answer of(Transaction transaction);
+    Hooked.Answer of(Transaction transaction);
   }
 
   private MetadataStore transactions(Hook hook) {
-    return proxy(
+    return Hooked.of(
         MetadataStore.class,
         (method, arguments) -> {
           int last = arguments == null ? -1 : arguments.length - 1;
           if (last >= 0 && arguments[last] instanceof TransactionBody<?> body) {
             TransactionBody<?> hooked =
-                transaction -> body.run(proxy(Transaction.class, hook.of(transaction)));
+                transaction -> body.run(Hooked.of(Transaction.class, hook.of(transaction)));
             arguments[last] = hooked;
           }
           return method.invoke(real.store, arguments);
@@ -281,7 +259,7 @@ class SnapshotRacesTest {
   /** A transaction whose first scan does not see old rows. */
   private static Transaction late(Transaction transaction) {
     boolean[] seen = {false};
-    return proxy(
+    return Hooked.of(
         Transaction.class,
         (method, arguments) -> {
           boolean isLate =
