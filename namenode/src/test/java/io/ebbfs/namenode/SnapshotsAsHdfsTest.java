@@ -4,14 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -36,63 +33,30 @@ class SnapshotsAsHdfsTest {
   private static final List<String> NAMES = List.of("a", "b", "c");
 
   @TempDir static Path directory;
-  private static NamenodePair pair;
-  private static final Map<String, DistributedFileSystem> HDFS = new HashMap<>();
-  private static final Map<String, DistributedFileSystem> OURS = new HashMap<>();
+  private static ComparedUsers users;
 
   @BeforeAll
   static void start() throws Exception {
-    pair = new NamenodePair(directory);
-    for (String user : USERS) {
-      HDFS.put(user, client(user, pair.hdfsAddress()));
-      OURS.put(user, client(user, pair.ourAddress()));
-    }
+    users = new ComparedUsers(directory, USERS, SUPERUSER);
     same(SUPERUSER, "open the root", fs -> chmod(fs, "/", 0777));
-  }
-
-  private static DistributedFileSystem client(String user, InetSocketAddress address)
-      throws Exception {
-    return NamenodePair.client(
-        address, user.equals(SUPERUSER) ? Optional.empty() : Optional.of(user));
   }
 
   @AfterAll
   static void stop() throws IOException {
-    for (DistributedFileSystem client : HDFS.values()) {
-      client.close();
-    }
-    for (DistributedFileSystem client : OURS.values()) {
-      client.close();
-    }
-    pair.close();
+    users.close();
   }
 
   // ---- what is compared -------------------------------------------------------------------------
 
-  private interface Call {
-    Object run(DistributedFileSystem client) throws IOException;
-  }
-
-  /** Its result, or the class and the first line of its failure. */
-  private static String outcome(DistributedFileSystem client, Call call) {
-    try {
-      return String.valueOf(call.run(client));
-    } catch (IOException | RuntimeException e) {
-      return e.getClass().getName() + ": " + String.valueOf(e.getMessage()).lines().findFirst();
-    }
-  }
-
-  private static void same(String user, String what, Call call) {
-    assertThat(outcome(OURS.get(user), call))
-        .as("%s by %s", what, user)
-        .isEqualTo(outcome(HDFS.get(user), call));
+  private static void same(String user, String what, ComparedUsers.Call call) {
+    users.same(user, what, call);
   }
 
   /** Compares the results, and of failures the classes. */
-  private static void alike(String user, String what, Call call) {
-    assertThat(kind(outcome(OURS.get(user), call)))
+  private static void alike(String user, String what, ComparedUsers.Call call) {
+    assertThat(kind(users.ourOutcome(user, call)))
         .as("%s by %s", what, user)
-        .isEqualTo(kind(outcome(HDFS.get(user), call)));
+        .isEqualTo(kind(users.hdfsOutcome(user, call)));
   }
 
   private static String kind(String outcome) {
@@ -223,8 +187,8 @@ class SnapshotsAsHdfsTest {
     for (FileStatus entry : fs.listStatus(path(path))) {
       lines.add(shown(fs, entry));
     }
-    lines.add(outcome(fs, client -> client.getXAttrs(path(path))));
-    lines.add(outcome(fs, client -> client.getAclStatus(path(path))));
+    lines.add(ComparedUsers.outcome(fs, client -> client.getXAttrs(path(path))));
+    lines.add(ComparedUsers.outcome(fs, client -> client.getAclStatus(path(path))));
     return String.join("\n", lines);
   }
 

@@ -1,16 +1,11 @@
 package io.ebbfs.namenode;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.CreateFlag;
@@ -45,53 +40,20 @@ class StoragePoliciesAsHdfsTest {
   private static final List<Integer> MODES = List.of(0777, 0700, 0755, 0711, 0000, 0644);
 
   @TempDir static Path directory;
-  private static NamenodePair pair;
-  private static final Map<String, DistributedFileSystem> HDFS = new HashMap<>();
-  private static final Map<String, DistributedFileSystem> OURS = new HashMap<>();
+  private static ComparedUsers users;
 
   @BeforeAll
   static void start() throws Exception {
-    pair = new NamenodePair(directory);
-    for (String user : USERS) {
-      HDFS.put(user, client(user, pair.hdfsAddress()));
-      OURS.put(user, client(user, pair.ourAddress()));
-    }
-  }
-
-  private static DistributedFileSystem client(String user, InetSocketAddress address)
-      throws Exception {
-    return NamenodePair.client(
-        address, user.equals(SUPERUSER) ? Optional.empty() : Optional.of(user));
+    users = new ComparedUsers(directory, USERS, SUPERUSER);
   }
 
   @AfterAll
   static void stop() throws IOException {
-    for (DistributedFileSystem client : HDFS.values()) {
-      client.close();
-    }
-    for (DistributedFileSystem client : OURS.values()) {
-      client.close();
-    }
-    pair.close();
+    users.close();
   }
 
-  private interface Call {
-    Object run(DistributedFileSystem client) throws IOException;
-  }
-
-  /** Its result, or the class and the first line of its failure. */
-  private static String outcome(DistributedFileSystem client, Call call) {
-    try {
-      return String.valueOf(call.run(client));
-    } catch (IOException | RuntimeException e) {
-      return e.getClass().getName() + ": " + String.valueOf(e.getMessage()).lines().findFirst();
-    }
-  }
-
-  private static void same(String user, String what, Call call) {
-    assertThat(outcome(OURS.get(user), call))
-        .as("%s by %s", what, user)
-        .isEqualTo(outcome(HDFS.get(user), call));
+  private static void same(String user, String what, ComparedUsers.Call call) {
+    users.same(user, what, call);
   }
 
   private static org.apache.hadoop.fs.Path path(String name) {

@@ -3,16 +3,13 @@ package io.ebbfs.namenode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -55,56 +52,23 @@ class XAttrsAsHdfsTest {
   private static final List<Integer> MODES = List.of(0777, 0700, 0755, 01777, 0711, 0000, 0644);
 
   @TempDir static Path directory;
-  private static NamenodePair pair;
-  private static final Map<String, DistributedFileSystem> HDFS = new HashMap<>();
-  private static final Map<String, DistributedFileSystem> OURS = new HashMap<>();
+  private static ComparedUsers users;
 
   @BeforeAll
   static void start() throws Exception {
-    pair = new NamenodePair(directory);
-    for (String user : USERS) {
-      HDFS.put(user, client(user, pair.hdfsAddress()));
-      OURS.put(user, client(user, pair.ourAddress()));
-    }
-  }
-
-  private static DistributedFileSystem client(String user, InetSocketAddress address)
-      throws Exception {
-    return NamenodePair.client(
-        address, user.equals(SUPERUSER) ? Optional.empty() : Optional.of(user));
+    users = new ComparedUsers(directory, USERS, SUPERUSER);
   }
 
   @AfterAll
   static void stop() throws IOException {
-    for (DistributedFileSystem client : HDFS.values()) {
-      client.close();
-    }
-    for (DistributedFileSystem client : OURS.values()) {
-      client.close();
-    }
-    pair.close();
+    users.close();
   }
 
   // ---- what is compared
   // ---------------------------------------------------------------------------
 
-  private interface Call {
-    Object run(DistributedFileSystem client) throws IOException;
-  }
-
-  /** Its result, or the class and the first line of its failure. */
-  private static String outcome(DistributedFileSystem client, Call call) {
-    try {
-      return String.valueOf(call.run(client));
-    } catch (IOException | RuntimeException e) {
-      return e.getClass().getName() + ": " + String.valueOf(e.getMessage()).lines().findFirst();
-    }
-  }
-
-  private void same(String user, String what, Call call) {
-    assertThat(outcome(OURS.get(user), call))
-        .as("%s by %s", what, user)
-        .isEqualTo(outcome(HDFS.get(user), call));
+  private void same(String user, String what, ComparedUsers.Call call) {
+    users.same(user, what, call);
   }
 
   private static org.apache.hadoop.fs.Path path(String name) {
@@ -258,17 +222,20 @@ class XAttrsAsHdfsTest {
 
   @Test
   void theShellPinsATreeAndIsToldWhatAPinCanBe() throws Exception {
-    DistributedFileSystem fs = OURS.get(SUPERUSER);
+    DistributedFileSystem fs = users.ours(SUPERUSER);
     fs.mkdirs(path("/pinned"));
     assertThat(shell("-setfattr", "-n", "user.ebbfs.pin", "-v", "compact", "/pinned")).isZero();
     assertThat(new String(fs.getXAttr(path("/pinned"), "user.ebbfs.pin"), StandardCharsets.UTF_8))
         .isEqualTo("compact");
-    assertThat(outcome(fs, it -> set(it, "/pinned", "user.ebbfs.pin", "warm".getBytes())))
+    assertThat(
+            ComparedUsers.outcome(
+                fs, it -> set(it, "/pinned", "user.ebbfs.pin", "warm".getBytes())))
         .contains("'warm' is no pin")
         .contains("fast, compact or replicas");
-    assertThat(outcome(fs, it -> set(it, "/pinned", "user.ebbfs.state", "x".getBytes())))
+    assertThat(
+            ComparedUsers.outcome(fs, it -> set(it, "/pinned", "user.ebbfs.state", "x".getBytes())))
         .contains("'user.ebbfs.state' cannot be set");
-    assertThat(outcome(fs, it -> set(it, "/", "user.ebbfs.pin", "fast".getBytes())))
+    assertThat(ComparedUsers.outcome(fs, it -> set(it, "/", "user.ebbfs.pin", "fast".getBytes())))
         .contains("the root directory")
         .contains("policies.yaml");
     assertThat(shell("-setfattr", "-x", "user.ebbfs.pin", "/pinned")).isZero();
@@ -278,7 +245,7 @@ class XAttrsAsHdfsTest {
   /** What tells how a file is stored is read-only, and a copy must not set it. */
   @Test
   void aCopyWithAttributesHasThePinToo() throws Exception {
-    DistributedFileSystem fs = OURS.get(SUPERUSER);
+    DistributedFileSystem fs = users.ours(SUPERUSER);
     fs.create(path("/original")).close();
     fs.setXAttr(path("/original"), "user.ebbfs.pin", "compact".getBytes());
     fs.setXAttr(path("/original"), "user.a", new byte[] {1});
@@ -294,7 +261,7 @@ class XAttrsAsHdfsTest {
 
   private static int shell(String... arguments) throws Exception {
     Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:" + pair.ourAddress().getPort());
+    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:" + users.ourAddress().getPort());
     return new FsShell(configuration).run(arguments);
   }
 }
