@@ -87,11 +87,13 @@ final class InvalidationFeeder {
     List<Invalidation> due = new ArrayList<>();
     for (Row<InvalidationRow> row : page) {
       long blockId = row.key().firstLong();
-      if (row.value().hasOrphanSinceMillis()) {
+      rows.learn(blockId, row.value());
+      boolean isDue = rows.isDue(blockId, row.value());
+      if (row.value().hasOrphanSinceMillis() && !isDue) {
         replicas++;
         lengthBytes += row.value().getLengthBytes();
       }
-      if (rows.isDue(row.value()) && !commands.isOrdered(disk.storageUuid(), blockId)) {
+      if (isDue && !commands.isOrdered(disk.storageUuid(), blockId)) {
         due.add(
             new Invalidation(
                 disk.storageUuid(),

@@ -152,9 +152,19 @@ final class InvalidationRows {
     return orphanSince.isEmpty() || isOver(orphanSince.get());
   }
 
-  /** True if the replica of this row may be deleted now. */
-  boolean isDue(InvalidationRow row) {
-    return !row.hasOrphanSinceMillis() || isOver(row.getOrphanSinceMillis());
+  /**
+   * True if the replica of this row may be deleted now. An orphan may be, too, once a deletion of
+   * its block is known: the report of the replica came before the deletion was written.
+   */
+  boolean isDue(long blockId, InvalidationRow row) {
+    return !row.hasOrphanSinceMillis() || isOver(row.getOrphanSinceMillis()) || isDeleted(blockId);
+  }
+
+  /** Learns from a row which block was deleted, perhaps by another namenode. */
+  void learn(long blockId, InvalidationRow row) {
+    if (!row.hasOrphanSinceMillis()) {
+      noteDeleted(blockId);
+    }
   }
 
   /** Counted from the start, too: after a restore, the times in the rows are old. */

@@ -492,7 +492,7 @@ public final class RedundancyMonitor {
       Optional<Disk> disk = cluster.disk(order.storageUuid());
       return disk.isPresent()
           && InvalidationRows.find(transaction, disk.get(), order.blockId())
-              .filter(invalidationRows::isDue)
+              .filter(row -> invalidationRows.isDue(order.blockId(), row))
               .isPresent();
     }
     return !stored.isOutput()

@@ -324,16 +324,26 @@ final class BlockFixture {
   }
 
   void deleteFile(long blockId) throws IOException {
+    manager.invalidate(removeFile(blockId));
+  }
+
+  /**
+   * Removes the rows of a file.
+   *
+   * @return the replicas that {@link BlockManager#invalidate} is to delete
+   */
+  List<Invalidation> removeFile(long blockId) throws IOException {
     long owner = ownerOf(blockId);
-    manager.invalidate(
+    List<Invalidation> gone =
         store.transact(
             owner,
             t -> {
               lockOwner(t, blockId);
               t.delete(Tables.INODE_NAME, Tables.inodeName(owner));
               return manager.release(t, owner, List.of(0L));
-            }));
+            });
     blocks.remove(blockId);
+    return gone;
   }
 
   void setReplication(long blockId, int replication) throws IOException {

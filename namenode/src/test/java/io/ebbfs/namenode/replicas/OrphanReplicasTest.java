@@ -9,6 +9,7 @@ import io.ebbfs.namenode.store.RocksDbStore;
 import io.ebbfs.namenode.store.StoreBackups;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.InvalidationRow;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -151,6 +152,56 @@ class OrphanReplicasTest {
             .orElseThrow();
     late.write(late.storages().get(0), new Block(block.getBlockId(), block.getLengthBytes(), 1001));
     f.seconds(5);
+    assertThat(f.physical(block.getBlockId())).isEmpty();
+    assertThat(f.manager.orphanReplicas()).isZero();
+  }
+
+  /** The deletion is committed, and its rows are not written yet. */
+  @Test
+  void aReplicaThatIsReportedWhileItsBlockIsDeletedGoesAtOnce() throws IOException {
+    BlockFixture f = cluster(new InMemoryStore());
+    BlockRow block = f.writeFile(2);
+    f.seconds(3);
+    Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
+    SimulatedServer late =
+        f.servers.values().stream()
+            .filter(server -> server.storages().stream().noneMatch(holders::contains))
+            .findFirst()
+            .orElseThrow();
+    List<BlockService.Invalidation> gone = f.removeFile(block.getBlockId());
+    late.write(late.storages().get(0), new Block(block.getBlockId(), block.getLengthBytes(), 1001));
+    f.seconds(1);
+    f.manager.invalidate(gone);
+    f.seconds(9);
+    assertThat(f.physical(block.getBlockId())).isEmpty();
+    assertThat(f.manager.orphanReplicas()).isZero();
+  }
+
+  /** The rows of a deletion by another namenode tell which block was deleted. */
+  @Test
+  void aReplicaOfABlockThatAnotherNamenodeDeletedGoesAtOnce() throws IOException {
+    BlockFixture f = cluster(new InMemoryStore());
+    BlockRow block = f.writeFile(2);
+    f.seconds(3);
+    List<BlockService.Invalidation> gone = f.removeFile(block.getBlockId());
+    SimulatedServer late = f.holder(gone.get(0).storageUuid());
+    late.register(f.frontEnd); // a full report, which finds no rows of the block
+    f.seconds(1);
+    f.store.transact(
+        1,
+        t -> {
+          t.put(
+              Tables.INVALIDATION,
+              Tables.invalidation(
+                  f.cluster.disk(gone.get(1).storageUuid()).orElseThrow().storageNumber(),
+                  block.getBlockId()),
+              InvalidationRow.newBuilder()
+                  .setGenerationStamp(block.getGenerationStamp())
+                  .setLengthBytes(block.getLengthBytes())
+                  .build());
+          return null;
+        });
+    f.seconds(12);
     assertThat(f.physical(block.getBlockId())).isEmpty();
     assertThat(f.manager.orphanReplicas()).isZero();
   }
