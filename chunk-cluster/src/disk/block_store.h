@@ -149,7 +149,8 @@ class BlockStore {
                                                                  std::uint64_t generation_stamp,
                                                                  std::uint64_t recovery_id);
   // Second step: cuts the replica to `new_length` and finalizes it with the recovery id as its
-  // generation stamp.
+  // generation stamp. A finalized replica whose bytes at the new end contradict their checksum stays
+  // as it was, and the listener hears of it (kCorrupt).
   [[nodiscard]] Result<ReplicaInfo> FinishRecovery(std::uint64_t block_id,
                                                    std::uint64_t recovery_id,
                                                    std::uint64_t new_length);

@@ -294,6 +294,7 @@ TEST_F(BlockStoreTest, ADamagedChunkIsNotCut) {
   EXPECT_EQ(after->state, ReplicaState::kFinalized);
   EXPECT_EQ(after->generation_stamp, 1001U);
   EXPECT_EQ(after->length_bytes, 3000U);
+  EXPECT_EQ(listener_.events().back(), "corrupt 1");  // else the namenode repeats the cut for ever
 }
 
 // Data were written, and their checksum was not: the disk was full, or refused.

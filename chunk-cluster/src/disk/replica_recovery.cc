@@ -130,21 +130,29 @@ Result<ReplicaInfo> BlockStore::FinishRecovery(std::uint64_t block_id, std::uint
     EBB_ASSIGN(in_pipeline, Reopen(block_id, *replica));
   }
   Result<ReplicaInfo> info = NoReplica(block_id);
+  Status good;
   {
     const std::lock_guard lock(in_pipeline->mutex);
     if (in_pipeline->on_disk < new_length) return too_short(in_pipeline->on_disk);
-    if (was_finalized && new_length < in_pipeline->on_disk) {
-      // Bytes that lie for long may be damaged: no new checksum must hide that.
-      if (const auto good = in_pipeline->VerifyChunkOf(new_length); !good) {
-        EBB_TRY(Finalize(*in_pipeline, false));
-        return std::unexpected(good.error());
-      }
+    const bool cuts = was_finalized && new_length < in_pipeline->on_disk;
+    // Bytes that lie for long may be damaged: no new checksum must hide that.
+    if (cuts) good = in_pipeline->VerifyChunkOf(new_length);
+    if (good) {
       // A crash in the middle of the cut leaves a replica that the next start repairs.
-      EBB_TRY(in_pipeline->MoveTo(format::kBeingWritten));
+      if (cuts) EBB_TRY(in_pipeline->MoveTo(format::kBeingWritten));
+      EBB_TRY(in_pipeline->Truncate(new_length));
+      EBB_TRY(in_pipeline->SetGenerationStamp(recovery_id));
     }
-    EBB_TRY(in_pipeline->Truncate(new_length));
-    EBB_TRY(in_pipeline->SetGenerationStamp(recovery_id));
-    info = Finalize(*in_pipeline, true);
+    info = Finalize(*in_pipeline, good.has_value());
+  }
+  if (!good) {
+    // The namenode has to know, or it would have this replica cut again and again.
+    if (info && good.error().code == ErrorCode::kCorrupt) {
+      ReportCorrupt(*info, good.error().message);
+    } else if (info && good.error().code == ErrorCode::kIo) {
+      ReportUnreadable(*info, good.error().message);
+    }
+    return std::unexpected(good.error());
   }
   if (info && listener_ != nullptr) listener_->OnStored(*info);
   return info;
