@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
@@ -32,7 +33,8 @@ final class ChangeTopic {
 
   private final String brokers;
   private final String name;
-  private boolean isSet;
+  // The first one that sets the topic, and how that ends; null before it, and after a failure.
+  private CompletableFuture<Void> attempt;
 
   ChangeTopic(String brokers, String name) {
     this.brokers = brokers;
@@ -41,14 +43,44 @@ final class ChangeTopic {
 
   /**
    * Makes or sets the topic unless that was done since the last {@link #forget}. Each of two calls
-   * waits for at most 4 s. Brokers that do not allow it are left as they are, with a warning.
+   * to the brokers waits for at most 4 s; whoever comes meanwhile waits for the same calls. Brokers
+   * that do not allow it are left as they are, with a warning.
    *
    * @throws ExecutionException if the brokers do not answer
    */
-  synchronized void ensure() throws InterruptedException, ExecutionException {
-    if (isSet) {
-      return;
+  void ensure() throws InterruptedException, ExecutionException {
+    CompletableFuture<Void> mine = new CompletableFuture<>();
+    CompletableFuture<Void> first;
+    synchronized (this) {
+      first = attempt == null ? mine : attempt;
+      attempt = first;
     }
+    if (first == mine) {
+      set(mine);
+    }
+    first.get();
+  }
+
+  private void set(CompletableFuture<Void> result) throws InterruptedException {
+    try {
+      set();
+      result.complete(null);
+    } catch (ExecutionException e) {
+      fail(result, e.getCause());
+    } catch (InterruptedException | RuntimeException e) {
+      fail(result, e);
+      throw e;
+    }
+  }
+
+  private void fail(CompletableFuture<Void> result, Throwable why) {
+    synchronized (this) {
+      attempt = null;
+    }
+    result.completeExceptionally(why);
+  }
+
+  private void set() throws InterruptedException, ExecutionException {
     Map<String, Object> settings =
         Map.of(
             AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG,
@@ -76,12 +108,13 @@ final class ChangeTopic {
     } finally {
       admin.close(Duration.ZERO);
     }
-    isSet = true;
   }
 
   /** The topic may be another one, or be set otherwise, once the brokers are back. */
   synchronized void forget() {
-    isSet = false;
+    if (attempt != null && attempt.isDone()) {
+      attempt = null;
+    }
   }
 
   private void makeOrSet(Admin admin) throws InterruptedException, ExecutionException {
