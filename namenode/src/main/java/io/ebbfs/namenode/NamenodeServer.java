@@ -326,6 +326,7 @@ public final class NamenodeServer implements AutoCloseable {
             opens,
             reaper::wake);
     files.mkdirs().makeRoot(superuser);
+    coding.bind(files.recovery().waits());
     coding.bind(new HibernateService(cluster, blocks));
     coding.bind(new RebalanceService(store, cluster, blocks.rebalancer(), config.rebalance()));
     coding.bind(parts.stopsFirst(new QuotaInspector(store, files.treeCounter(), backups::onCopy)));

@@ -179,6 +179,13 @@ public final class Health {
           "after a restore from a backup: stop the namenode before orphanWait is over, and restore"
               + " a newer one; otherwise nothing to do: they are deleted then");
     }
+    if (cluster.getStuckTruncations() > 0) {
+      warn(
+          "files",
+          "%d truncations do not go on, and nobody can append to their files; the oldest is of %s"
+              .formatted(cluster.getStuckTruncations(), cluster.getStuckTruncation()),
+          "do what the message says");
+    }
     long atRisk = cluster.getStripesByLossList().stream().mapToLong(Long::longValue).sum();
     if (atRisk > 0) {
       warn(

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
+import java.util.Optional;
 
 /** Frees blocks of files from stripes and transitions, so that their bytes may change. */
 @FunctionalInterface
@@ -14,4 +15,17 @@ public interface EncodedBlocks {
    * @param fileId the file of the block
    */
   void free(long fileId, BlockRow block) throws IOException;
+
+  /**
+   * What keeps a block from becoming free.
+   *
+   * @param reason what is in the way, and what helps
+   * @param lasting whether it stays so until somebody acts
+   */
+  record Obstacle(String reason, boolean lasting) {}
+
+  /** What is in the way of {@link #free} now; empty if the block becomes free by itself. */
+  default Optional<Obstacle> obstacle(BlockRow block) throws IOException {
+    return Optional.empty();
+  }
 }

@@ -33,6 +33,7 @@ import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.files.xattrs.XAttrService;
 import io.ebbfs.namenode.replicas.BlockManager;
+import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.IdGenerators;
@@ -43,6 +44,7 @@ import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.stripes.StripeManager;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
@@ -50,6 +52,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -91,6 +94,22 @@ final class NamespaceFixture {
   /** Blocks that were asked to leave their stripes. */
   final List<Long> freed = new ArrayList<>();
 
+  /** What keeps such blocks in their stripes. */
+  Optional<EncodedBlocks.Obstacle> obstacle = Optional.empty();
+
+  private final EncodedBlocks encoded =
+      new EncodedBlocks() {
+        @Override
+        public void free(long fileId, BlockRow block) {
+          freed.add(block.getBlockId());
+        }
+
+        @Override
+        public Optional<Obstacle> obstacle(BlockRow block) {
+          return obstacle;
+        }
+      };
+
   final LeaseMonitor monitor;
   final DatanodeFrontEnd datanodes;
   final ClusterIdentity identity;
@@ -122,18 +141,9 @@ final class NamespaceFixture {
     leases = new LeaseManager(clock, SOFT_MILLIS, HARD_MILLIS);
     recovery =
         new LeaseRecovery(
-            store,
-            blocks,
-            stripes,
-            (file, block) -> freed.add(block.getBlockId()),
-            leases,
-            ids.generationStamps(),
-            clock,
-            settings);
+            store, blocks, stripes, encoded, leases, ids.generationStamps(), clock, settings);
     truncation = new TruncateService(store, clock, recovery);
-    concat =
-        new ConcatService(
-            store, blocks, stripes, (file, block) -> freed.add(block.getBlockId()), clock);
+    concat = new ConcatService(store, blocks, stripes, encoded, clock);
     monitor = new LeaseMonitor(store, leases, recovery);
     mkdirs = new MkdirService(store, ids.inodes(), clock, limits);
     attributes = new AttributeService(store);

@@ -11,6 +11,7 @@ import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.InMemoryStore;
@@ -21,11 +22,14 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -297,6 +301,103 @@ class TruncateServiceTest {
     assertThat(again.getRecoveryGenerationStamp()).isGreaterThan(cut.getRecoveryGenerationStamp());
     assertThat(again.getPipelineStorageUuidsList()).containsExactlyInAnyOrderElementsOf(all);
     assertThat(again.getRecoveryLengthBytes()).isEqualTo(400);
+  }
+
+  /** The server of the replica has read it, and says so. */
+  private void findBad(Inode file, String disk) throws IOException {
+    BlockRow block = blocks(file).get(0).value();
+    real.store.transact(
+        file.id(),
+        transaction -> {
+          var key = Tables.replica(file.id(), block.getBlockId(), disk);
+          ReplicaRow good = transaction.get(Tables.REPLICA, key).orElseThrow();
+          transaction.put(
+              Tables.REPLICA,
+              key,
+              good.toBuilder().setState(ReplicaStateProto.CORRUPT).setFoundBad(true).build());
+          return null;
+        });
+  }
+
+  @Test
+  void aReplicaWithADamagedChunkIsCutOnce() throws IOException {
+    Inode file = beingCut();
+    assertThat(real.recovery.waits().told()).as("it has just begun").isEmpty();
+    List<String> all = blocks(file).get(0).value().getPipelineStorageUuidsList();
+    findBad(file, all.get(0));
+    real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS);
+    real.monitor.tick();
+    BlockRow again = blocks(file).get(0).value();
+    assertThat(again.getPipelineStorageUuidsList())
+        .containsExactlyInAnyOrderElementsOf(all.subList(1, 3));
+    findBad(file, all.get(1));
+    findBad(file, all.get(2));
+    real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS);
+    for (int tick = 0; tick < 10; tick++) {
+      real.monitor.tick();
+    }
+    assertThat(blocks(file).get(0).value()).as("there is nothing to cut").isEqualTo(again);
+    real.clock.advance(600_000);
+    assertThat(real.recovery.waits().told())
+        .singleElement()
+        .matches(waiting -> waiting.fileId() == file.id())
+        .matches(waiting -> waiting.reason().contains("no good replica"));
+    real.deletions.delete(real.root(), "/f", false);
+    real.monitor.tick();
+    assertThat(real.recovery.waits().told()).isEmpty();
+  }
+
+  @Test
+  void aBlockThatCannotLeaveItsStripeIsNotCut() throws IOException {
+    Inode file = written("/f", 1_000);
+    BlockRow block = blocks(file).get(0).value();
+    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
+    real.obstacle = Optional.of(new EncodedBlocks.Obstacle("stripe 77 does not decode", true));
+    assertThatThrownBy(() -> real.truncation.truncate(real.root(), request("/f", 400)))
+        .hasMessageContaining("/f to 400 bytes")
+        .hasMessageContaining("stripe 77 does not decode");
+    assertThat(row(file).hasUnderConstruction()).isFalse();
+    assertThat(real.truncation.truncate(real.root(), request("/f", 1_000))).isTrue();
+
+    real.obstacle = Optional.of(new EncodedBlocks.Obstacle("stripe 77 is repaired first", false));
+    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    assertThat(real.recovery.waits().told()).isEmpty();
+    real.obstacle = Optional.of(new EncodedBlocks.Obstacle("stripe 77 does not decode", true));
+    real.monitor.tick();
+    assertThat(real.recovery.waits().told())
+        .singleElement()
+        .matches(waiting -> waiting.reason().equals("stripe 77 does not decode"));
+    setLast(file, block);
+    real.monitor.tick();
+    BlockRow cut = blocks(file).get(0).value();
+    real.recovery.commitBlockSynchronization(
+        cut.getBlockId(),
+        cut.getRecoveryGenerationStamp(),
+        400,
+        true,
+        false,
+        cut.getPipelineStorageUuidsList());
+    real.monitor.tick();
+    assertThat(real.recovery.waits().told()).isEmpty();
+    assertThat(row(file).getLengthBytes()).isEqualTo(400);
+  }
+
+  @Test
+  void wholeBlocksAreRemovedThoughTheirStripeDoesNotDecode() throws IOException {
+    Inode file = fileOf("/f", 1_200);
+    BlockRow last = blocks(file).get(1_199).value();
+    setLast(file, last.toBuilder().setStripeId(77).build());
+    real.obstacle = Optional.of(new EncodedBlocks.Obstacle("stripe 77 does not decode", true));
+    assertThatThrownBy(
+            () -> real.truncation.truncate(real.root(), request("/f", 1_200 * BLOCK - 1)))
+        .hasMessageContaining("encoded block " + (nextBlock - 1));
+    for (long length : new long[] {1, BLOCK + 1}) {
+      assertThatThrownBy(() -> real.truncation.truncate(real.root(), request("/f", length)))
+          .hasMessageContaining("encoded block " + (nextBlock - 1_200 + length / BLOCK));
+    }
+    setLast(file, last); // here is no stripe from which a block could be removed
+    assertThat(real.truncation.truncate(real.root(), request("/f", 3 * BLOCK))).isTrue();
+    assertThat(blocks(file)).hasSize(3);
   }
 
   @Test

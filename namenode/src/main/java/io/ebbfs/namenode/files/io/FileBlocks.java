@@ -28,6 +28,8 @@ import org.apache.hadoop.hdfs.protocol.Block;
  * is the sum of the lengths of its blocks; every change of a block changes it too.
  */
 final class FileBlocks {
+  private static final int BLOCKS_OF_A_READ = 500;
+
   private final Transaction transaction;
   private final BlockService blocks;
   private Inode file;
@@ -125,6 +127,28 @@ final class FileBlocks {
   /** The offset in the file at which the last block begins, in bytes. */
   long lastOffset() throws IOException {
     return file.row().getLengthBytes() - fromEnd(0).map(BlockRow::getLengthBytes).orElse(0L);
+  }
+
+  /**
+   * The block within which an offset lies; empty if a block begins or the file ends there. Reads
+   * without locks, so the caller decides nothing for good.
+   */
+  Optional<BlockRow> around(long offsetBytes) throws IOException {
+    long end = file.row().getLengthBytes();
+    for (int after = count(); after > 0; after -= BLOCKS_OF_A_READ) {
+      int first = Math.max(0, after - BLOCKS_OF_A_READ);
+      List<Key> keys =
+          IntStream.range(first, after).mapToObj(i -> Tables.block(file.id(), i)).toList();
+      List<Optional<BlockRow>> rows = transaction.getAll(Tables.BLOCK, keys);
+      for (int i = rows.size() - 1; i >= 0; i--) {
+        long begin = end - rows.get(i).map(BlockRow::getLengthBytes).orElse(end);
+        if (begin <= offsetBytes) {
+          return begin < offsetBytes && offsetBytes < end ? rows.get(i) : Optional.empty();
+        }
+        end = begin;
+      }
+    }
+    return Optional.empty();
   }
 
   /**

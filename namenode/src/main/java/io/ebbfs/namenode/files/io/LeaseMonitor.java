@@ -59,6 +59,7 @@ public final class LeaseMonitor {
           });
       leases.retain(holders);
       waits.keySet().retainAll(files);
+      recovery.waits().retain(files);
     } catch (IOException | RuntimeException e) {
       LOG.warn("Expired leases could not be checked; the check runs again soon", e);
     }
@@ -85,6 +86,7 @@ public final class LeaseMonitor {
               "Closed file {}, because the lease of its writer {} has expired", fileId, holder);
         }
       } catch (FileNotFoundException e) {
+        recovery.waits().forget(fileId);
         LOG.debug("File {} was deleted while it was open", fileId);
       } catch (IOException | RuntimeException e) {
         LOG.warn("File {} of writer {} could not be closed: {}", fileId, holder, e.toString());

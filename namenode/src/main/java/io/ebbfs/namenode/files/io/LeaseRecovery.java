@@ -21,6 +21,7 @@ import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
 import java.io.IOException;
 import java.time.Clock;
@@ -49,6 +50,7 @@ public final class LeaseRecovery {
   private final FileSettings settings;
   private final BlockRemover remover;
   private final EncodedBlocks encoded;
+  private final TruncationWaits waits;
 
   /**
    * @param stripes the stripes with blocks that a truncation removes
@@ -71,6 +73,12 @@ public final class LeaseRecovery {
     this.settings = settings;
     this.remover = new BlockRemover(blocks, stripes);
     this.encoded = encoded;
+    this.waits = new TruncationWaits(clock);
+  }
+
+  /** What the truncations wait for that this process has gone on with. */
+  public TruncationWaits waits() {
+    return waits;
   }
 
   /**
@@ -164,7 +172,7 @@ public final class LeaseRecovery {
   /**
    * The decision about a file.
    *
-   * @param block the last block, for RECOVER and FREE
+   * @param block the last block, for RECOVER and FREE, and for WAIT if the file is truncated
    * @param takenStamp with REPEAT: a stamp that the next one has to be above
    */
   record Decision(Next next, BlockRow block, List<Invalidation> gone, long takenStamp) {
@@ -208,6 +216,7 @@ public final class LeaseRecovery {
     if (decision.next() == Next.FREE) {
       encoded.free(fileId, decision.block());
     }
+    noteWait(fileId, decision);
     if (decision.next() == Next.RECOVER) {
       LOG.info(
           "Recovering block {} of file {}, because {}",
@@ -217,6 +226,57 @@ public final class LeaseRecovery {
       blocks.recover(fileId, decision.block(), recoveryStamp);
     }
     return decision.next() == Next.CLOSED;
+  }
+
+  private void noteWait(long fileId, Decision decision) throws IOException {
+    switch (decision.next()) {
+      case CLOSED -> waits.forget(fileId);
+      case FREE ->
+          waits.note(
+              fileId,
+              encoded
+                  .obstacle(decision.block())
+                  .orElse(wait(decision, "leaves its stripe: see the transitions of the stripe")));
+      case WAIT -> {
+        if (decision.block() != null) {
+          waits.note(
+              fileId,
+              wait(
+                  decision,
+                  "has no good replica on a live disk: bring a server back that holds one, or delete the file"));
+        }
+      }
+      case RECOVER -> {
+        if (decision.block().hasRecoveryLengthBytes()) {
+          waits.note(fileId, wait(decision, "is cut: see the logs of its chunk servers"));
+        }
+      }
+      case REPEAT -> {}
+    }
+  }
+
+  private static EncodedBlocks.Obstacle wait(Decision decision, String what) {
+    return new EncodedBlocks.Obstacle(
+        "its last block %d %s".formatted(decision.block().getBlockId(), what), false);
+  }
+
+  /**
+   * Refuses a truncation that would keep its file open, because the block at the new end cannot
+   * leave its stripe.
+   */
+  void requireNoLastingObstacle(Inode file, String src, long lengthBytes) throws IOException {
+    Optional<BlockRow> block =
+        store.transact(
+            file.id(),
+            Durability.RELAXED,
+            transaction -> new FileBlocks(transaction, blocks, file).around(lengthBytes));
+    Optional<EncodedBlocks.Obstacle> obstacle =
+        block.isEmpty() ? Optional.empty() : encoded.obstacle(block.get());
+    if (obstacle.isPresent() && obstacle.get().lasting()) {
+      throw new IOException(
+          "Cannot truncate %s to %d bytes, within its encoded block %d, now: %s"
+              .formatted(src, lengthBytes, block.get().getBlockId(), obstacle.get().reason()));
+    }
   }
 
   /** Chunk servers change their replicas, so the disk has the decision before they hear of it. */
@@ -308,13 +368,15 @@ public final class LeaseRecovery {
       return new Decision(Next.FREE, last, gone, 0);
     }
     if (!FileBlocks.isCommitted(last)) { // an earlier recovery has not ended
-      return startRecovery(
-          transaction, file, cutAgain(transaction, file, last), recoveryStamp, gone);
+      BlockRow again = cutAgain(transaction, file, last);
+      return again.getPipelineStorageUuidsCount() == 0
+          ? new Decision(Next.WAIT, last, gone, 0)
+          : startRecovery(transaction, file, again, recoveryStamp, gone);
     }
     List<String> storages =
         file.completeIfReported(0) ? goodStorages(transaction, file) : List.of();
     if (storages.isEmpty()) {
-      return Decision.of(Next.WAIT, gone);
+      return new Decision(Next.WAIT, last, gone, 0);
     }
     BlockRow cut =
         file.fromEnd(0).orElseThrow().toBuilder()
@@ -325,15 +387,24 @@ public final class LeaseRecovery {
     return startRecovery(transaction, file, cut, recoveryStamp, gone);
   }
 
-  /** The row of a block whose cut is repeated: a whole replica that is back takes part, too. */
+  /**
+   * The row of a block whose cut is repeated: a whole replica that is back takes part, too, and one
+   * that its server has found bad does not any more.
+   */
   private static BlockRow cutAgain(Transaction transaction, FileBlocks file, BlockRow last)
       throws IOException {
     Set<String> storages = new LinkedHashSet<>(last.getPipelineStorageUuidsList());
-    ReplicaRows.of(transaction, file.file().id(), last.getBlockId()).stream()
-        .filter(ReplicaRows.Replica::finalized)
-        .filter(replica -> replica.row().getGenerationStamp() == last.getGenerationStamp())
-        .filter(replica -> replica.row().getLengthBytes() == last.getLengthBytes())
-        .forEach(replica -> storages.add(replica.storageUuid()));
+    for (ReplicaRows.Replica replica :
+        ReplicaRows.of(transaction, file.file().id(), last.getBlockId())) {
+      boolean uncut = replica.row().getGenerationStamp() == last.getGenerationStamp();
+      if (uncut && replica.row().getState() == ReplicaStateProto.CORRUPT) {
+        storages.remove(replica.storageUuid());
+      } else if (uncut
+          && replica.finalized()
+          && replica.row().getLengthBytes() == last.getLengthBytes()) {
+        storages.add(replica.storageUuid());
+      }
+    }
     long length = file.file().row().getUnderConstruction().getTruncatedLengthBytes();
     return last.toBuilder()
         .setRecoveryLengthBytes(length - file.lastOffset())

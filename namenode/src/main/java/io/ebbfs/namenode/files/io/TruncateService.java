@@ -96,6 +96,7 @@ public final class TruncateService {
       return seen;
     }
     recovery.takeOver(seen.file(), request.src(), request.clientName(), "truncate");
+    recovery.requireNoLastingObstacle(seen.file(), request.src(), request.newLengthBytes());
     return store.transact(
         seen.file().id(), transaction -> begin(transaction, caller, request, stamp));
   }

@@ -7,6 +7,7 @@ import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.ServerDrains;
+import io.ebbfs.namenode.files.io.TruncationWaits;
 import io.ebbfs.namenode.files.xattrs.PinOrders;
 import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.replicas.BlockService;
@@ -116,6 +117,7 @@ public final class CodingService implements CodingProtocol {
   private Optional<QuotaInspector> quotas = Optional.empty();
   private Optional<HibernateService> hibernations = Optional.empty();
   private Optional<RebalanceService> rebalance = Optional.empty();
+  private Optional<TruncationWaits> truncations = Optional.empty();
   private final PinOrders pins;
 
   /**
@@ -350,6 +352,11 @@ public final class CodingService implements CodingProtocol {
     hibernations = Optional.of(service);
   }
 
+  /** Sets who knows which truncations wait; called once, before the namenode serves. */
+  public void bind(TruncationWaits waits) {
+    truncations = Optional.of(waits);
+  }
+
   /** Sets who levels the disks; called once, before the namenode serves. */
   public void bind(RebalanceService service) {
     rebalance = Optional.of(service);
@@ -425,6 +432,15 @@ public final class CodingService implements CodingProtocol {
 
   // ---- the cluster as a whole ------------------------------------------------------------------
 
+  private static void addStuck(
+      GetClusterResponseProto.Builder response, List<TruncationWaits.Waiting> told) {
+    response.setStuckTruncations(told.size());
+    if (!told.isEmpty()) {
+      response.setStuckTruncation(
+          "file %d: %s".formatted(told.get(0).fileId(), told.get(0).reason()));
+    }
+  }
+
   private GetClusterResponseProto clusterNow() {
     Usage usage = changes.usage();
     GetClusterResponseProto.Builder response =
@@ -441,6 +457,7 @@ public final class CodingService implements CodingProtocol {
             .setSafeMode(cluster.inSafeMode())
             .setChangesLost(changes.changesLost());
     cluster.allServers().forEach(server -> response.addServers(status(server)));
+    truncations.map(TruncationWaits::told).ifPresent(told -> addStuck(response, told));
     addDamage(response);
     addSpace(response, usage);
     scrubs.status().ifPresent(response::setScrub);

@@ -6,6 +6,7 @@ import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionPriority;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionRegistrar;
+import io.ebbfs.namenode.tasks.plan.RepairAttemptPlanner;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
@@ -14,16 +15,14 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Frees single blocks because a client changes their file: drops the transition that is about to
  * encode a block, or plans a RELEASE of a block that is in a stripe. Thread-safe.
  */
 public final class BlockFreer implements EncodedBlocks {
-  private static final Logger LOG = LoggerFactory.getLogger(BlockFreer.class);
-
   private final TransitionContext context;
 
   public BlockFreer(TransitionContext context) {
@@ -37,7 +36,7 @@ public final class BlockFreer implements EncodedBlocks {
       return;
     }
     Optional<StripeRow> stripe = stripeOf(block);
-    if (stripe.isEmpty() || waitsForRepair(block, stripe.get())) {
+    if (stripe.isEmpty() || obstacle(block).isPresent()) {
       return; // converted meanwhile: the next call finds the block's new stripe
     }
     if (stripe.get().hasTransitionId()) {
@@ -58,18 +57,44 @@ public final class BlockFreer implements EncodedBlocks {
   }
 
   /** A repair goes first, and so does the rewrite that rescues the data of a broken stripe. */
-  private boolean waitsForRepair(BlockRow block, StripeRow stripe) throws IOException {
-    StripeState state =
-        context
-            .store()
-            .transact(
-                stripe.getId(),
-                transaction ->
-                    StripeState.read(transaction, context.codes(), context.cluster(), stripe));
-    if (!state.lost().isEmpty()) {
-      LOG.debug("Block {} leaves stripe {} after its repair", block.getBlockId(), stripe.getId());
+  @Override
+  public Optional<Obstacle> obstacle(BlockRow block) throws IOException {
+    Optional<StripeState> stripe = block.hasStripeId() ? stateOf(block) : Optional.empty();
+    if (stripe.isEmpty() || stripe.get().lost().isEmpty()) {
+      return Optional.empty();
     }
-    return !state.lost().isEmpty();
+    StripeState state = stripe.get();
+    Set<Integer> forGood = new TreeSet<>(state.lost());
+    forGood.removeAll(RepairAttemptPlanner.rebuildable(state, state.lost()));
+    boolean lasting =
+        forGood.stream()
+            .anyMatch(
+                position -> StripeState.isLiveData(state.code(), state.members().get(position)));
+    return Optional.of(
+        lasting
+            ? new Obstacle(
+                RepairAttemptPlanner.unrecoverable(state, state.lost())
+                    + ", or delete the files that have lost blocks",
+                true)
+            : new Obstacle(
+                "block %d leaves stripe %d once the lost positions %s are repaired: see that chunk servers with free space run"
+                    .formatted(block.getBlockId(), state.id(), state.lost()),
+                false));
+  }
+
+  private Optional<StripeState> stateOf(BlockRow block) throws IOException {
+    return context
+        .store()
+        .transact(
+            block.getStripeId(),
+            transaction -> {
+              Optional<StripeRow> row =
+                  transaction.get(Tables.STRIPE, Tables.stripe(block.getStripeId()));
+              return row.isEmpty()
+                  ? Optional.<StripeState>empty()
+                  : Optional.of(
+                      StripeState.read(transaction, context.codes(), context.cluster(), row.get()));
+            });
   }
 
   /** Drops what has not begun and may begin much later. What runs ends by itself. */

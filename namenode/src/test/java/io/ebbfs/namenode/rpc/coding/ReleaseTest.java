@@ -3,7 +3,10 @@ package io.ebbfs.namenode.rpc.coding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.Codes;
+import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
+import io.ebbfs.namenode.files.io.TruncationWaits;
+import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
@@ -15,6 +18,7 @@ import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
@@ -575,6 +579,46 @@ class ReleaseTest {
     assertThat(releases()).allMatch(t -> t.getState() == TransitionStateProto.DROPPED);
     assertEncoded(files);
     whole();
+  }
+
+  @Test
+  void aBlockIsNotFreedFromAStripeThatHasLostOthers() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true); // 6 blocks and 3 parities
+    BlockRow block = cluster.block(files.get(0), 0);
+    assertThat(cluster.coding.freer().obstacle(block)).isEmpty();
+    for (int i = 1; i <= 4; i++) {
+      cluster.servers.kill(cluster.servers.serverOf(cluster.live(files.get(i), 0).get(0)));
+      boolean decodes = i <= 3;
+      assertThat(cluster.coding.freer().obstacle(block))
+          .get()
+          .matches(obstacle -> obstacle.lasting() == !decodes)
+          .matches(o -> o.reason().contains(decodes ? "are repaired" : "delete the files"));
+      cluster.coding.freer().free(files.get(0), block);
+      assertThat(releases()).isEmpty();
+    }
+    for (int i = 1; i <= 4; i++) {
+      cluster.deleteFile(files.get(i));
+    }
+    assertThat(cluster.coding.freer().obstacle(block))
+        .as("the live blocks are whole, so they are encoded anew")
+        .get()
+        .matches(obstacle -> !obstacle.lasting());
+    cluster.runAll();
+    BlockRow rescued = cluster.block(files.get(0), 0);
+    assertThat(cluster.coding.freer().obstacle(rescued)).isEmpty();
+    cluster.coding.freer().free(files.get(0), rescued);
+    assertThat(releases()).hasSize(1);
+  }
+
+  @Test
+  void operatorsHearOfTruncationsThatDoNotGoOn() throws Exception {
+    TruncationWaits waits = new TruncationWaits(new ManualClock(1_000));
+    cluster.coding.bind(waits);
+    assertThat(cluster.cluster().getStuckTruncations()).isZero();
+    waits.note(7, new EncodedBlocks.Obstacle("stripe 77 does not decode", true));
+    assertThat(cluster.cluster().getStuckTruncations()).isEqualTo(1);
+    assertThat(cluster.cluster().getStuckTruncation())
+        .isEqualTo("file 7: stripe 77 does not decode");
   }
 
   private ProposedProto propose(List<Long> files, List<Long> stripes) throws Exception {
