@@ -48,6 +48,7 @@ public final class RpcEndpoint implements AutoCloseable {
           // A client that lost the answer of such a call repeats it.
           Set.of(
               "create",
+              "mkdirs",
               "append",
               "truncate",
               "concat",

@@ -139,6 +139,19 @@ public final class ClientCall {
     return row.filter(found -> !found.hasEndedBy());
   }
 
+  /**
+   * The lock that {@link #earlierRun} takes, in a store that several processes share. Who takes it
+   * together with other locks, and asks for an earlier run afterwards, saves a round trip. That is
+   * right for a call that its client sends for the first time: a repetition may have run elsewhere,
+   * but then the answer of the first run is nobody's.
+   */
+  public static List<RowLock> locks(Transaction transaction) {
+    ClientCall call = CURRENT.get();
+    return call != null && transaction.isShared()
+        ? List.of(RowLock.exclusive(Tables.CALL, call.key))
+        : List.of();
+  }
+
   private Optional<CallRow> row(Transaction transaction) throws IOException {
     transaction.lock(List.of(RowLock.exclusive(Tables.CALL, key)));
     return transaction.get(Tables.CALL, key).filter(this::isOurs);

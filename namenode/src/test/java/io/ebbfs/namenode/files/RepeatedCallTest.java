@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** Calls that come again after the answer of their first run was lost, with nothing in memory. */
 class RepeatedCallTest {
-  private static final byte[] CLIENT = "sixteen bytes id".getBytes();
+  static final byte[] CLIENT = "sixteen bytes id".getBytes();
 
   NamespaceFixture real;
 

@@ -1,15 +1,20 @@
 package io.ebbfs.namenode.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.MetadataStore;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.ipc.RetriableException;
 import org.junit.jupiter.api.Test;
 
 /** Calls that come again, perhaps at another namenode, while their first run is under way. */
@@ -17,6 +22,39 @@ class SharedRepeatedCallTest extends RepeatedCallTest {
   @Override
   MetadataStore store() {
     return InMemoryStore.shared();
+  }
+
+  private boolean mkdir(int id, boolean repeated) throws IOException {
+    return call(id, "ann", repeated, () -> real.mkdirs("/new/below"));
+  }
+
+  @Test
+  void aMkdirThatComesTwiceMakesItsDirectoryOnce() throws IOException {
+    assertThat(mkdir(1, false)).isTrue();
+    real.deletions.delete(real.root(), "/new", true);
+    assertThat(mkdir(1, true)).isTrue();
+    assertThat(real.tree()).doesNotContainKey("/new/");
+    real.touch("/new");
+    assertThat(mkdir(1, true)).as("it has made its directory, before the file came").isTrue();
+    assertThatThrownBy(() -> mkdir(2, true)).isInstanceOf(FileAlreadyExistsException.class);
+  }
+
+  /** Another namenode has run the repetition, while the one with the first run was frozen. */
+  @Test
+  void aMkdirThatWakesUpMakesNothingAfterItsRepetition() throws IOException {
+    assertThat(mkdir(1, true)).isTrue();
+    real.deletions.delete(real.root(), "/new", true);
+    assertThat(mkdir(1, false)).isTrue();
+    assertThat(real.tree()).doesNotContainKey("/new/");
+
+    real.mkdirs("/new/below");
+    ClientCall repetition = ClientCall.of(CLIENT, 2, "ann", true).orElseThrow();
+    assertThat(ClientCall.run(repetition, () -> real.mkdirs("/new/below"))).isTrue();
+    assertThat(repetition.isEffective()).as("the directory was there").isFalse();
+    repetition.end(real.store, real.clock.millis());
+    real.deletions.delete(real.root(), "/new", true);
+    assertThatThrownBy(() -> mkdir(2, false)).isInstanceOf(RetriableException.class);
+    assertThat(real.tree()).doesNotContainKey("/new/");
   }
 
   /**

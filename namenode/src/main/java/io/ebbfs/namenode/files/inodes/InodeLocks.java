@@ -41,7 +41,18 @@ public final class InodeLocks {
   public static List<Inode> lockEntries(
       Transaction transaction, List<Inode> directories, List<Inode> inodes, List<Key> free)
       throws IOException {
-    List<RowLock> locks = new ArrayList<>();
+    return lockEntriesAnd(transaction, directories, inodes, free, List.of());
+  }
+
+  /** The same, with other locks in the same round trip. */
+  public static List<Inode> lockEntriesAnd(
+      Transaction transaction,
+      List<Inode> directories,
+      List<Inode> inodes,
+      List<Key> free,
+      List<RowLock> others)
+      throws IOException {
+    List<RowLock> locks = new ArrayList<>(others);
     for (Inode directory : directories) {
       locks.add(
           DirectoryRows.isTimeMerged(transaction, directory)

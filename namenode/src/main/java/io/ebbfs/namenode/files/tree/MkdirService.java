@@ -12,6 +12,7 @@ import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
@@ -66,7 +67,10 @@ public final class MkdirService {
   }
 
   /**
-   * Makes a directory, and the missing directories above it if asked to.
+   * Makes a directory, and the missing directories above it if asked to. In a store that several
+   * processes share, a call takes effect once: an earlier run of it may be in a namenode that is
+   * frozen, and would make the directory again after somebody has deleted it. In a store of one
+   * process, a repetition waits for the first run, and finds the directory.
    *
    * @return true; an existing directory is no error
    */
@@ -92,23 +96,38 @@ public final class MkdirService {
       boolean makeParents,
       NewInodeIds ids)
       throws IOException {
+    boolean isRepeated = ClientCall.current() != null && ClientCall.current().isRepeated();
+    if (isRepeated && hasRun(transaction)) {
+      return true;
+    }
     ResolvedPath resolved = checkedForMkdirs(transaction, caller, path, makeParents);
     if (resolved.exists()) {
       return true;
     }
     Iterator<Long> fresh = ids.take(resolved.missing());
     Inode above =
-        InodeLocks.lockEntries(
+        InodeLocks.lockEntriesAnd(
                 transaction,
                 List.of(resolved.lastFound()),
                 List.of(),
-                List.of(resolved.firstMissingKey()))
+                List.of(resolved.firstMissingKey()),
+                ClientCall.locks(transaction))
             .get(0);
+    if (hasRun(transaction)) {
+      return true;
+    }
     DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), clock.millis());
     DirectoryRows.makeMissing(
         transaction, path, above, resolved.inodes().size(), path.depth(), modes, maker, fresh);
     DirectoryRows.touch(transaction, above, maker.nowMillis());
+    if (transaction.isShared()) {
+      ClientCall.takeEffect(transaction, 0, maker.nowMillis());
+    }
     return true;
+  }
+
+  private static boolean hasRun(Transaction transaction) throws IOException {
+    return transaction.isShared() && ClientCall.earlierRun(transaction).isPresent();
   }
 
   private ResolvedPath checkedForMkdirs(
