@@ -12,7 +12,12 @@ import java.util.function.LongSupplier;
  * directory would conflict, whichever processes make them. So a process writes the time with a
  * change at most once per second and directory. It merges the times of all other changes here, and
  * writes the latest one a second later. Bounded: with too many directories, times are written at
- * once. Thread-safe.
+ * once.
+ *
+ * <p>Of the changes that come when a time is due, one writes it: the first one. The others would
+ * wait for the lock of the row, one behind the other, and each would write it again.
+ *
+ * <p>Thread-safe. A change is made by one thread.
  */
 public final class DirectoryTimes {
   private static final long MERGE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -26,10 +31,18 @@ public final class DirectoryTimes {
    *
    * @param writtenNanos when this process wrote the time last
    * @param pending the time that is yet to be written, or null
+   * @param writer the thread whose change is about to write the time, or null
+   * @param begunNanos since when
    */
-  private record State(long writtenNanos, Pending pending) {
+  private record State(long writtenNanos, Pending pending, Thread writer, long begunNanos) {
+    static State written(long nanos, Pending pending) {
+      return new State(nanos, pending, null, 0);
+    }
+
     State with(Pending time) {
-      return new State(writtenNanos, pending == null ? time : pending.latest(time));
+      Thread still = writer == Thread.currentThread() ? null : writer;
+      Pending latest = pending == null ? time : pending.latest(time);
+      return new State(writtenNanos, latest, still, begunNanos);
     }
   }
 
@@ -60,6 +73,36 @@ public final class DirectoryTimes {
     return nanoClock.getAsLong() - state.writtenNanos() < MERGE_NANOS;
   }
 
+  private boolean isBeingWritten(State state) {
+    return state.writer() != null && nanoClock.getAsLong() - state.begunNanos() < MERGE_NANOS;
+  }
+
+  /**
+   * Whether the change of the calling thread writes the time of a directory: nobody of this process
+   * has written it within the last second, or is about to. A thread whose change failed, and that
+   * does not repeat it, holds the others off for a second.
+   */
+  public boolean writesNow(long directoryId) {
+    if (isMerged(directoryId)) {
+      return false;
+    }
+    Thread self = Thread.currentThread();
+    State state =
+        states.compute(
+            directoryId,
+            (id, before) -> {
+              if (before == null && states.size() >= MOST
+                  || before != null && (isFresh(before) || isBeingWritten(before))) {
+                return before;
+              }
+              long now = nanoClock.getAsLong();
+              return before == null
+                  ? new State(now - MERGE_NANOS, null, self, now)
+                  : new State(before.writtenNanos(), before.pending(), self, now);
+            });
+    return state == null || state.writer() == self;
+  }
+
   /** Notes that a change has written a time of a directory. A later time stays to be written. */
   public void noteWritten(long directoryId, Pending written) {
     if (states.size() < MOST || states.containsKey(directoryId)) {
@@ -68,7 +111,7 @@ public final class DirectoryTimes {
           (id, state) -> {
             Pending pending = state == null ? null : state.pending();
             boolean isLater = pending != null && pending.latest(written) != written;
-            return new State(nanoClock.getAsLong(), isLater ? pending : null);
+            return State.written(nanoClock.getAsLong(), isLater ? pending : null);
           });
     }
   }
@@ -81,7 +124,8 @@ public final class DirectoryTimes {
   public void noteLater(long directoryId, Pending time) {
     states.compute(
         directoryId,
-        (id, state) -> state == null ? new State(nanoClock.getAsLong(), time) : state.with(time));
+        (id, state) ->
+            state == null ? State.written(nanoClock.getAsLong(), time) : state.with(time));
   }
 
   /** The times that are to be written now, by the ids of the directories. */
@@ -103,7 +147,7 @@ public final class DirectoryTimes {
           }
           if (state.pending() != null) {
             found.put(id, state.pending());
-          } else {
+          } else if (!isBeingWritten(state)) {
             states.remove(id, state);
           }
         });
@@ -115,7 +159,7 @@ public final class DirectoryTimes {
     states.computeIfPresent(
         directoryId,
         (id, state) ->
-            new State(
+            State.written(
                 nanoClock.getAsLong(), time.equals(state.pending()) ? null : state.pending()));
   }
 }

@@ -44,7 +44,7 @@ public final class DirectoryRows {
    * not write the row of the directory: see {@link DirectoryTimes}.
    */
   static boolean isTimeMerged(Transaction transaction, Inode directory) {
-    return transaction.hints().filter(h -> h.times().isMerged(directory.id())).isPresent();
+    return transaction.hints().filter(h -> !h.times().writesNow(directory.id())).isPresent();
   }
 
   /**
