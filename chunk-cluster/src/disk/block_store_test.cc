@@ -1,6 +1,7 @@
 #include "disk/block_store.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -803,6 +804,43 @@ TEST_F(BlockStoreTest, AFullDiskFailsTheWriteAndNothingElse) {
       {.block_id = 3, .generation_stamp = 1, .checksum = {}, .expected_bytes = 1001});
   ASSERT_FALSE(refused.has_value());
   EXPECT_NE(refused.error().message.find("1000 bytes free"), std::string::npos);
+}
+
+std::uint64_t RoomOf(const TemporaryDirectory& directory, const std::string& name) {
+  std::uint64_t bytes = 0;
+  for (const auto& path : directory.Find(name)) {
+    struct stat status = {};
+    EXPECT_EQ(stat(path.c_str(), &status), 0);
+    bytes += 512 * static_cast<std::uint64_t>(status.st_blocks);
+  }
+  return bytes;
+}
+
+TEST_F(BlockStoreTest, AReplicaOfKnownLengthHasItsRoomBeforeItsBytes) {
+  Open();
+  constexpr std::uint64_t kExpected = 8 << 20;
+  {
+    auto writer = store_->Create({.block_id = 77,
+                                  .generation_stamp = 1,
+                                  .checksum = {},
+                                  .expected_bytes = kExpected});
+    ASSERT_TRUE(writer.has_value());
+    EXPECT_GE(RoomOf(directory_, "blk_77"), kExpected);
+    EXPECT_EQ((*writer)->length(), 0U);
+    ASSERT_TRUE(WriteBytes(**writer, 0, RandomBytes(1000, 1)));
+    ASSERT_TRUE((*writer)->Finish(false));
+  }
+  EXPECT_LT(RoomOf(directory_, "blk_77"), kExpected / 8) << "the rest is given back";
+  ExpectBlock(77, RandomBytes(1000, 1));
+  // The disk has become full since its space was read: the write is refused before its first byte.
+  files_.Set(Fault::kNoRoom);
+  const auto refused = store_->Create(
+      {.block_id = 78, .generation_stamp = 1, .checksum = {}, .expected_bytes = kExpected});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace) << refused.error().message;
+  files_.Set(Fault::kNone);
+  EXPECT_TRUE(directory_.Find("blk_78").empty());
+  EXPECT_EQ(live_disks(), 2U);
 }
 
 // 4 disks on one file system of 100 GB, of which 60 GB are free and 1 GB is reserved.

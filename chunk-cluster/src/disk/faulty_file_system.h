@@ -24,7 +24,10 @@ class FaultyFileSystem final : public FileSystem {
   enum class Fault {
     kNone,
     kFailWrites,
+    // Writes fail. The file system takes no room in advance.
     kFillDisk,
+    // Room in advance is refused.
+    kNoRoom,
     kFailReads,
     kShortReads,
     kFailSync,
@@ -132,6 +135,13 @@ class FaultyFileSystem final : public FileSystem {
       EBB_TRY(owner_.Check(path_, Fault::kFailWrites));
       return real_->Write(offset, data);
     }
+    Status Reserve(std::uint64_t bytes) override {
+      if (owner_.Has(path_, Fault::kFillDisk)) return {};
+      if (owner_.Has(path_, Fault::kNoRoom)) {
+        return Fail(ErrorCode::kNoSpace, "taking room for " + path_ + " failed: No space left");
+      }
+      return real_->Reserve(bytes);
+    }
     Status Truncate(std::uint64_t length) override {
       EBB_TRY(owner_.Check(path_, Fault::kFailWrites));
       return real_->Truncate(length);
@@ -158,7 +168,7 @@ class FaultyFileSystem final : public FileSystem {
       --hanging_;
     }
     return (fault_ == fault || (fault_ == Fault::kFailAll && fault != Fault::kFillDisk &&
-                                fault != Fault::kShortReads)) &&
+                                fault != Fault::kNoRoom && fault != Fault::kShortReads)) &&
            path.find(where_) != std::string::npos;
   }
   bool Hangs(const std::string& path) const {

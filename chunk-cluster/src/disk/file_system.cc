@@ -73,6 +73,12 @@ class PosixFile final : public File {
     return {};
   }
 
+  Status Reserve(std::uint64_t bytes) override {
+    if (fallocate(fd_, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return {};
+    if (errno == ENOSPC || errno == EDQUOT) return Failed("taking room for", path_, errno);
+    return {};  // the writes will tell
+  }
+
   Status Truncate(std::uint64_t length) override {
     if (ftruncate(fd_, static_cast<off_t>(length)) != 0) return Failed("truncating", path_, errno);
     return {};

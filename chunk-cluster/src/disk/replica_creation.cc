@@ -97,14 +97,14 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& re
                   fmt::format("block {} is being created by another writer", request.block_id));
     }
   }
-  if (auto created = in_pipeline->Create(request.checksum); !created) {
+  if (auto created = in_pipeline->Create(request.checksum, request.expected_bytes); !created) {
     in_pipeline->closed = true;
     in_pipeline->RemoveFiles();
     {
       const std::lock_guard store_lock(mutex_);
       replicas_.erase(request.block_id);
     }
-    Suspect(*disk, created.error().message);
+    if (!IsShortage(created.error().code)) Suspect(*disk, created.error().message);
     return std::unexpected(std::move(created).error());
   }
   return std::unique_ptr<ReplicaWriter>(new ReplicaWriter(*this, std::move(in_pipeline)));
@@ -174,6 +174,7 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::RecoverAppend(std::uint64_t b
 
 Result<ReplicaInfo> BlockStore::Finalize(ReplicaInPipeline& in_pipeline, bool sync) {
   auto& disk = in_pipeline.disk;
+  EBB_TRY(in_pipeline.ReleaseRoom());
   if (sync) EBB_TRY(in_pipeline.Sync());
   EBB_ASSIGN(const auto folder, disk.FinalizedFolder(in_pipeline.block_id));
   EBB_TRY(in_pipeline.MoveTo(format::kFinalized));

@@ -21,9 +21,13 @@ std::unexpected<Error> BadChunk(std::uint64_t block_id, std::uint64_t offset) {
 
 }  // namespace
 
-Status ReplicaInPipeline::Create(const format::Checksum& with) {
+Status ReplicaInPipeline::Create(const format::Checksum& with, std::uint64_t expected_bytes) {
   checksum = with;
   EBB_ASSIGN(data, disk.files().Create(DataPath()));
+  if (expected_bytes > 0) {
+    EBB_TRY(data->Reserve(expected_bytes));
+    reserved = expected_bytes;
+  }
   EBB_ASSIGN(meta, disk.files().Create(MetaPath()));
   std::array<std::byte, format::kMetaHeaderBytes> header;
   format::EncodeMetaHeader(checksum, header);
@@ -169,6 +173,12 @@ Status ReplicaInPipeline::StoreLastSum(std::uint64_t chunk_start) {
   EBB_ASSIGN(const auto got, meta->Read(at, stored));
   if (got == stored.size() && stored == last_sum) return {};
   return meta->Write(at, last_sum);
+}
+
+Status ReplicaInPipeline::ReleaseRoom() {
+  if (on_disk >= reserved) return {};
+  reserved = 0;
+  return data->Truncate(on_disk);
 }
 
 Status ReplicaInPipeline::Sync() {

@@ -22,8 +22,11 @@ struct ReplicaInPipeline {
   ReplicaInPipeline(Disk& on, std::string_view in, std::uint64_t id, std::uint64_t stamp)
       : disk(on), folder(in), block_id(id), generation_stamp(stamp) {}
 
-  // Creates both files. The meta file gets its header.
-  [[nodiscard]] Status Create(const format::Checksum& with);
+  // Creates both files, with room for `expected_bytes` of data. The meta file gets its header.
+  // kNoSpace if there is no such room.
+  [[nodiscard]] Status Create(const format::Checksum& with, std::uint64_t expected_bytes);
+  // Gives back the room that was taken for bytes that did not come.
+  [[nodiscard]] Status ReleaseRoom();
   // Opens the existing files of a replica and reads the last checksum: after a restart, or to
   // append to a finalized replica. The first `length` bytes must be valid.
   [[nodiscard]] Status OpenExisting(std::uint64_t length);
@@ -64,6 +67,8 @@ struct ReplicaInPipeline {
   format::Checksum checksum;
   std::unique_ptr<File> data;
   std::unique_ptr<File> meta;
+  // Bytes for which room was taken.
+  std::uint64_t reserved = 0;
   // Bytes on this disk. May be read without the mutex.
   std::atomic<std::uint64_t> on_disk = 0;
   // Bytes that every later server of the pipeline has, too. May be read without the mutex.

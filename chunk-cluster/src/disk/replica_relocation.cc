@@ -36,7 +36,7 @@ Result<Disk*> BlockStore::DiskForRelocation(const ReplicaInfo& replica,
 
 Status BlockStore::CopyForRelocation(const ReplicaReader& from, ReplicaInPipeline& to,
                                      const RelocationPace& pace) {
-  EBB_TRY(to.Create(from.checksum()));
+  EBB_TRY(to.Create(from.checksum(), from.length()));
   std::vector<std::byte> bytes(std::min<std::uint64_t>(kPieceBytes, from.length()));
   std::vector<std::byte> sums;
   for (std::uint64_t offset = 0; offset < from.length();) {
