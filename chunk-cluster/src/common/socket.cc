@@ -244,22 +244,33 @@ Status Socket::SendMessage(const msghdr& message, Timeout timeout) {
   }
 }
 
-Status Socket::SendFile(int file, std::uint64_t offset, std::size_t length, Timeout timeout) {
+Status Socket::SendFile(int file, std::uint64_t offset, std::size_t length, Timeout timeout,
+                        const RunCall& run) {
   const auto deadline = Clock::now() + timeout;
   auto position = static_cast<off_t>(offset);
   while (length > 0) {
-    const ssize_t n = sendfile(fd_, file, &position, length);
+    ssize_t n = -1;
+    int error = 0;
+    const auto send = [&] {
+      n = sendfile(fd_, file, &position, length);
+      error = errno;
+    };
+    if (run) {
+      EBB_TRY(run(send));
+    } else {
+      send();
+    }
     if (n > 0) {
       length -= static_cast<std::size_t>(n);
     } else if (n == 0) {
       return Fail(ErrorCode::kIo, fmt::format("the file ends {} bytes early", length));
-    } else if (WouldBlock(errno)) {
+    } else if (WouldBlock(error)) {
       EBB_TRY(Await(fd_, POLLOUT, deadline, timeout, peer_, "writing to"));
-    } else if (errno == EIO) {
+    } else if (error == EIO) {
       return Fail(ErrorCode::kIo,
-                  fmt::format("reading a file for {} failed: {}", peer_, Describe(errno)));
-    } else if (errno != EINTR) {
-      return Broken("writing to", peer_, errno);
+                  fmt::format("reading a file for {} failed: {}", peer_, Describe(error)));
+    } else if (error != EINTR) {
+      return Broken("writing to", peer_, error);
     }
   }
   return {};
@@ -267,6 +278,12 @@ Status Socket::SendFile(int file, std::uint64_t offset, std::size_t length, Time
 
 Result<bool> Socket::WaitReadable(Timeout timeout) {
   return WaitFor(fd_, POLLIN, Clock::now() + timeout);
+}
+
+bool Socket::Ended() {
+  std::byte next;
+  const ssize_t n = recv(fd_, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n == 0 || (n < 0 && !WouldBlock(errno) && errno != EINTR);
 }
 
 void Socket::Cork(bool on) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,12 +51,16 @@ class Socket {
   // Sends a message of one byte, with its control data.
   [[nodiscard]] Status SendMessage(const msghdr& message, Timeout timeout);
   // Sends `length` bytes of a file from `offset` without copying them through this process.
-  // kIo if the file ends before.
-  [[nodiscard]] Status SendFile(int file, std::uint64_t offset, std::size_t length,
-                                Timeout timeout);
+  // kIo if the file ends before. Each call of the operating system that reads from the file is run by
+  // `run`, if there is one; an error of `run` ends the sending. No such call waits for the peer.
+  using RunCall = std::function<Status(const std::function<void()>& call)>;
+  [[nodiscard]] Status SendFile(int file, std::uint64_t offset, std::size_t length, Timeout timeout,
+                                const RunCall& run = {});
   // True once ReadSome would not block: data, the end or an error is there. False after the
   // time-out.
   [[nodiscard]] Result<bool> WaitReadable(Timeout timeout);
+  // True if the peer has closed its side and all its bytes were read, or if the connection broke.
+  [[nodiscard]] bool Ended();
   // With true: holds small writes back, so that they are sent as full segments. With false: sends
   // them.
   void Cork(bool on);

@@ -196,7 +196,7 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenReader(std::uint64_t bloc
       return Fail(ErrorCode::kBusy,
                   fmt::format("block {} changes all the time; try again", block_id));
     }
-    if (reader || attempt > 0) {
+    if (reader || attempt > 0 || IsShortage(reader.error().code)) {
       if (!reader && !IsShortage(reader.error().code)) {
         const bool gone = ReportUnreadable(Describe(block_id, *replica), reader.error().message);
         if (dropped != nullptr) *dropped = gone;
@@ -243,7 +243,14 @@ bool BlockStore::IsUnchanged(std::uint64_t block_id, const Replica& replica) con
 Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenInPipeline(std::uint64_t block_id,
                                                                   const Replica& replica) {
   auto& in_pipeline = *replica.in_pipeline;
-  const std::lock_guard lock(in_pipeline.mutex);
+  // A writer that waits for the disk holds the mutex.
+  const std::unique_lock lock(in_pipeline.mutex, in_pipeline.disk.patience());
+  if (!lock) {
+    return Fail(ErrorCode::kBusy,
+                fmt::format("block {} is being written to disk {}, which does not keep up; read "
+                            "another replica",
+                            block_id, in_pipeline.disk.directory()));
+  }
   if (in_pipeline.closed)
     return Fail(ErrorCode::kShutdown, "the block has just changed; try again");
   auto reader = std::make_unique<ReplicaReader>();

@@ -43,6 +43,8 @@ class BlockStore {
     std::chrono::milliseconds hung_disk_after = std::chrono::minutes(5);
     // Of each directory, in the order of the directories. Those that are missing are kDisk.
     std::vector<StorageType> types = {};
+    // The limits of the calls of each disk.
+    DiskQueue::Options calls = {};
   };
 
   // Locks the directories and reads their identities. Blocks are known only after Attach. A

@@ -115,15 +115,15 @@ Result<std::string> Disk::FinalizedFolder(std::uint64_t block_id) {
   std::string folder = parent + "/" + format::SubdirectoryName(block_id);
   auto& exists = folders_[block_id & 0xff];
   if (!exists) {
-    EBB_TRY(files_.MakeDirectories(folder));
-    EBB_TRY(files_.SyncDirectory(parent));
+    EBB_TRY(queued_.MakeDirectories(folder));
+    EBB_TRY(queued_.SyncDirectory(parent));
     exists = true;
   }
   return folder;
 }
 
-Status Disk::CheckSpace(std::uint64_t bytes) const {
-  EBB_ASSIGN(const Space space, files_.GetSpace(directory_));
+Status Disk::CheckSpace(std::uint64_t bytes) {
+  EBB_ASSIGN(const Space space, queued_.GetSpace(directory_));
   if (space.free_bytes >= reserved_bytes_ && space.free_bytes - reserved_bytes_ >= bytes) return {};
   return Fail(
       ErrorCode::kNoSpace,
@@ -204,12 +204,13 @@ void Disk::SubtractUsed(std::uint64_t blocks, std::uint64_t bytes) {
   used_bytes_ -= bytes;
 }
 
-DiskStatus Disk::GetStatus() const {
+DiskStatus Disk::GetStatus() {
   DiskStatus status;
   status.storage_uuid = identity_.storage_uuid;
   status.type = type_;
   status.directory = directory_;
   status.failed = failed_;
+  status.load = queue_.GetLoad();
   if (failed_) {
     const std::lock_guard lock(mutex_);
     status.failure = failure_;

@@ -8,8 +8,10 @@
 #include <optional>
 #include <string>
 
+#include "disk/disk_queue.h"
 #include "disk/file_system.h"
 #include "disk/format.h"
+#include "disk/queued_file_system.h"
 #include "disk/storage_type.h"
 
 namespace ebb {
@@ -35,6 +37,7 @@ struct DiskStatus {
   // Free space less the reserve. Capacity and remaining bytes are this disk's share of a file
   // system that several disks are on: see ShareOfSpace.
   std::uint64_t remaining_bytes = 0;
+  DiskQueue::Load load;
 };
 
 struct SpaceShare {
@@ -64,7 +67,12 @@ class Disk {
   [[nodiscard]] Status Claim(const format::Identity& identity);
   [[nodiscard]] const format::Identity& identity() const { return identity_; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
-  [[nodiscard]] FileSystem& files() const { return files_; }
+  // The files of this disk, behind its queue.
+  [[nodiscard]] FileSystem& files() { return queued_; }
+  // Not thread-safe: to be called before the first call.
+  void LimitCalls(const DiskQueue::Options& options) { queue_.SetOptions(options); }
+  // How long a call may wait for others.
+  [[nodiscard]] std::chrono::milliseconds patience() const { return queue_.patience(); }
 
   [[nodiscard]] std::string BlockPath(std::string_view folder, std::uint64_t block_id) const;
   [[nodiscard]] std::string MetaPath(std::string_view folder, std::uint64_t block_id,
@@ -82,8 +90,8 @@ class Disk {
   [[nodiscard]] StorageType type() const { return type_; }
 
   // kNoSpace if fewer than `bytes` may be written, judged by the real free space.
-  [[nodiscard]] Status CheckSpace(std::uint64_t bytes) const;
-  // Reads, writes and syncs a little in the directory. An error means that the disk has failed. A
+  [[nodiscard]] Status CheckSpace(std::uint64_t bytes);
+  // Reads, writes and syncs a little in the directory, past the queue. An error means that the disk has failed. A
   // disk that hangs lets this wait.
   [[nodiscard]] Status Probe() const;
   // Probe by the one thread that watches this disk. GetStatus tells how long it has been running.
@@ -111,17 +119,23 @@ class Disk {
   void AddUsed(std::uint64_t blocks, std::uint64_t bytes);
   void SubtractUsed(std::uint64_t blocks, std::uint64_t bytes);
   // Does not touch the disk.
-  [[nodiscard]] DiskStatus GetStatus() const;
+  [[nodiscard]] DiskStatus GetStatus();
 
  private:
   [[nodiscard]] Status TryReadAndWrite() const;
   void ReadSpace();
   Disk(FileSystem& files, std::string directory, std::uint64_t reserved_bytes)
-      : files_(files), directory_(std::move(directory)), reserved_bytes_(reserved_bytes) {}
+      : files_(files),
+        directory_(std::move(directory)),
+        reserved_bytes_(reserved_bytes),
+        queue_(directory_),
+        queued_(files, queue_) {}
 
   FileSystem& files_;
   const std::string directory_;
   const std::uint64_t reserved_bytes_;
+  DiskQueue queue_;
+  QueuedFileSystem queued_;
   std::uint32_t sharers_ = 1;
   StorageType type_ = StorageType::kDisk;
   format::Identity identity_;

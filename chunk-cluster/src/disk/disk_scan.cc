@@ -164,6 +164,7 @@ Result<std::unique_ptr<BlockStore>> BlockStore::Open(FileSystem& files, const Op
     auto disk = Disk::Open(files, directory, options.reserved_bytes);
     if (disk) {
       (*disk)->SetSlowAfter(options.slow_disk_after);
+      (*disk)->LimitCalls(options.calls);
       (*disk)->SetType(type);
       store->disks_.push_back(std::move(disk).value());
       continue;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,12 +24,17 @@ class File {
                                                  std::span<std::byte> out) = 0;
   // Writes all of `data`, or fails.
   [[nodiscard]] virtual Status Write(std::uint64_t offset, std::span<const std::byte> data) = 0;
-  [[nodiscard]] virtual Status Truncate(std::uint64_t length) = 0;
   // Takes room on the disk for the first `bytes` bytes, without a change of the length. A file system
   // that cannot do that takes none. A cut to the length of the file gives the rest of the room back.
   [[nodiscard]] virtual Status Reserve(std::uint64_t bytes) = 0;
+  [[nodiscard]] virtual Status Truncate(std::uint64_t length) = 0;
   [[nodiscard]] virtual Status Sync() = 0;
   [[nodiscard]] virtual Result<std::uint64_t> Size() = 0;
+  // Runs a call of the operating system that uses the descriptor.
+  [[nodiscard]] virtual Status Call(const std::function<void()>& call) {
+    call();
+    return {};
+  }
   // For sendfile. Negative if the file can be read through Read only.
   [[nodiscard]] virtual int descriptor() const { return -1; }
 };

@@ -57,7 +57,7 @@ struct ReplicaInPipeline {
     return disk.MetaPath(folder, block_id, generation_stamp);
   }
 
-  std::mutex mutex;
+  std::timed_mutex mutex;
   Disk& disk;
   std::string folder;
   const std::uint64_t block_id;

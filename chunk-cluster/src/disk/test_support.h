@@ -107,10 +107,12 @@ class RecordingListener final : public StoreListener {
 
 inline std::unique_ptr<BlockStore> OpenStore(FileSystem& files,
                                              std::vector<std::string> directories,
-                                             std::vector<StorageType> types = {}) {
+                                             std::vector<StorageType> types = {},
+                                             DiskQueue::Options calls = {}) {
   BlockStore::Options options;
   options.directories = std::move(directories);
   options.types = std::move(types);
+  options.calls = calls;
   auto store = BlockStore::Open(files, options);
   EXPECT_TRUE(store.has_value()) << store.error().message;
   if (!store) return nullptr;

@@ -140,7 +140,12 @@ Configuration ParseCommandLine(int argc, char** argv) {
                  "time between full block reports")
       ->capture_default_str()
       ->check(CLI::Range(1, 7 * 24 * 3600));
-  app.add_option("--max-connections", c.max_connections, "most data transfer connections at a time")
+  app.add_option("--max-connections", c.max_connections,
+                 "most data transfer connections at a time; at most half of the descriptors")
+      ->capture_default_str()
+      ->check(CLI::Range(4, 65536));
+  app.add_option("--max-operations", c.max_operations,
+                 "most operations of data transfer at a time, with one thread each")
       ->capture_default_str()
       ->check(CLI::Range(4, 65536));
   app.add_option("--domain-socket", c.domain_socket,

@@ -28,7 +28,8 @@ struct Configuration {
   std::uint32_t disks_per_file_system = 1;
   std::uint64_t heartbeat_millis = 3000;
   std::uint64_t block_report_seconds = 6 * 3600;
-  std::size_t max_connections = 4096;
+  std::size_t max_connections = 16384;
+  std::size_t max_operations = 4096;
   // A Unix domain socket for short-circuit reads. Empty: there are none.
   std::string domain_socket;
   // The limits of moves for HDFS's balancer and mover.

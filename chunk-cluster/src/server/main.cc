@@ -46,10 +46,10 @@ sigset_t WaitedSignals() {
 void PrepareProcess(const sigset_t& signals) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  // A connection uses up to three descriptors, and Debian's default limit is 1024.
+  // An operation uses up to three descriptors, and Debian's default limit is 1024.
   rlimit descriptors = {};
   if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
-    descriptors.rlim_cur = std::min<rlim_t>(descriptors.rlim_max, 16'384);
+    descriptors.rlim_cur = std::min<rlim_t>(descriptors.rlim_max, 65'536);
     setrlimit(RLIMIT_NOFILE, &descriptors);
   }
 #if !defined(__SANITIZE_ADDRESS__)
@@ -61,6 +61,17 @@ void PrepareProcess(const sigset_t& signals) {
   pthread_setattr_default_np(&attributes);
   pthread_attr_destroy(&attributes);
 #endif
+}
+
+// Half of the descriptors stays free for files and for other servers.
+std::size_t ConnectionsFor(const Configuration& configuration) {
+  rlimit descriptors = {};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return configuration.max_connections;
+  const std::size_t half = descriptors.rlim_cur / 2;
+  if (half >= configuration.max_connections) return configuration.max_connections;
+  spdlog::warn("--max-connections {} is lowered to {}: raise the limit of descriptors (ulimit -n)",
+               configuration.max_connections, half);
+  return half;
 }
 
 void WriteReadyFile(const Configuration& configuration, const BlockStore& store,
@@ -100,7 +111,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
     key = *std::move(read);
   }
   transfer::ShortCircuitRegistry short_circuit(
-      transfer::ShortCircuitRegistry::SegmentsFor(configuration.max_connections));
+      transfer::ShortCircuitRegistry::SegmentsFor(configuration.max_operations));
   auto opened = BlockStore::Open(
       RealFileSystem(), {.directories = configuration.directories,
                          .reserved_bytes = configuration.reserved_bytes,
@@ -133,10 +144,11 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   transfer::TransferServer transfers(
       {.host = configuration.host,
        .port = configuration.transfer_port,
-       .max_connections = configuration.max_connections,
+       .max_connections = ConnectionsFor(configuration),
        .balance = {.bytes_per_second = configuration.balance_bytes_per_second,
                    .max_moves = configuration.balance_moves},
-       .domain_socket = configuration.domain_socket},
+       .domain_socket = configuration.domain_socket,
+       .max_operations = configuration.max_operations},
       store, &degraded_reader);
   transfers.SetShortCircuit(&short_circuit);
   if (auto listening = transfers.Listen(); !listening) {
@@ -161,7 +173,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
     }
     kill(getpid(), SIGUSR1);
   };
-  events.count_transfers = [&] { return transfers.connections(); };
+  events.count_transfers = [&] { return transfers.operations(); };
   events.on_balancer_bandwidth = [&](std::uint64_t bytes) {
     transfers.throttler().SetBytesPerSecond(bytes);
   };

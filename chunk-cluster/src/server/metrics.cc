@@ -67,6 +67,17 @@ void AddDisks(const std::vector<DiskStatus>& disks, Text& text) {
       [](const DiskStatus& d) { return d.remaining_bytes; });
   add("ebbfs_chunk_disk_capacity_bytes", "Size of the disk",
       [](const DiskStatus& d) { return d.capacity_bytes; });
+  add("ebbfs_chunk_disk_calls", "Calls of the disk that are under way",
+      [](const DiskStatus& d) { return d.load.calls; });
+  add("ebbfs_chunk_disk_waiting_calls", "Calls that wait for the disk",
+      [](const DiskStatus& d) { return d.load.waiting; });
+  const auto count = [&](std::string_view name, std::string_view help, auto value) {
+    text.PerDisk(name, "counter", help, disks, &DiskStatus::directory, value);
+  };
+  count("ebbfs_chunk_disk_call_seconds_total", "Time of all calls of the disk, with their waiting",
+        [](const DiskStatus& d) { return static_cast<double>(d.load.call_micros) / 1e6; });
+  count("ebbfs_chunk_disk_refused_calls_total", "Calls refused because the disk does not keep up",
+        [](const DiskStatus& d) { return d.load.refused; });
 }
 
 void AddScrub(const std::vector<ScrubStatus>& scrubs, Text& text) {
@@ -85,6 +96,8 @@ void AddTransfers(const MetricSources& sources, Text& text) {
   const auto& counters = sources.transfers.counters();
   text.Gauge("ebbfs_chunk_transfer_connections", "Connections of data transfer",
              sources.transfers.connections());
+  text.Gauge("ebbfs_chunk_transfer_operations", "Operations of data transfer that run",
+             sources.transfers.operations());
   text.Counter("ebbfs_chunk_reads_total", "Reads of blocks", counters.reads.load());
   text.Counter("ebbfs_chunk_writes_total", "Writes of blocks", counters.writes.load());
   text.Counter("ebbfs_chunk_degraded_reads_total", "Reads of blocks that are decoded",

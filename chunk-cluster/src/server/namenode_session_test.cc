@@ -268,7 +268,7 @@ struct Server {
     events.on_attached = [this] { transfers->Serve(); };
     events.on_registered = [] {};
     events.on_fatal = [](const Error& error) { ADD_FAILURE() << error.message; };
-    events.count_transfers = [this] { return transfers->connections(); };
+    events.count_transfers = [this] { return transfers->operations(); };
     session = std::make_unique<NamenodeSession>(options, *store, events);
     store->SetListener(session.get());
     transfers->SetListener(session.get());

@@ -54,7 +54,8 @@ Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange
     } else {
       EBB_TRY(WriteString(socket, buffer, range.timeout));
       buffer.clear();
-      EBB_TRY(socket.SendFile(replica.descriptor(), offset, bytes, range.timeout));
+      EBB_TRY(socket.SendFile(replica.descriptor(), offset, bytes, range.timeout,
+                              [&](const auto& call) { return replica.Call(call); }));
     }
     if (range.pace) EBB_TRY(range.pace(bytes + sums));
   }

@@ -23,6 +23,9 @@ using namespace hadoop::hdfs;
 
 // How long an idle connection is kept for another operation. HDFS uses the same time.
 constexpr Timeout kKeepAlive = std::chrono::seconds(4);
+// How long the thread of a connection waits for the next operation before it gives the connection
+// back: a client that reads piece by piece sends its next operation within this time.
+constexpr Timeout kLinger = std::chrono::milliseconds(100);
 constexpr std::uint64_t kSourceChunk = format::kDefaultBytesPerChecksum;
 
 struct Range {
@@ -62,20 +65,28 @@ bool IsPeersFault(const Error& error) {
          error.code == ErrorCode::kShutdown;
 }
 
+bool IsReplicasFault(const Error& error) {
+  return !IsPeersFault(error) && !IsShortage(error.code);
+}
+
 }  // namespace
 
-void Connection::Run() {
+Connection::End Connection::Run() {
   for (bool first = true;; first = false) {
     waiting_.Begin();
+    if (!first && reader_.buffered() == 0) {
+      const auto next = socket_.WaitReadable(kLinger);
+      if (next && !*next) return End::kIdle;
+    }
     const auto header = reader_.Take(3, first ? kPeerTimeout : kKeepAlive);
-    if (!header) return;
+    if (!header) return End::kClosed;
     const auto version = LoadBig16(header->data());
     if (version != kVersion) {
       spdlog::warn(
           "{} speaks data transfer version {:#x} instead of {}; has this client "
           "dfs.data.transfer.protection or encryption switched on?",
           socket_.peer(), version, kVersion);
-      return;
+      return End::kClosed;
     }
     const auto again = RunOperation(static_cast<Operation>((*header)[2]));
     if (!again) {
@@ -84,9 +95,9 @@ void Connection::Run() {
       } else {
         spdlog::warn("{}: {}", socket_.peer(), again.error().message);
       }
-      return;
+      return End::kClosed;
     }
-    if (!*again) return;
+    if (!*again) return End::kClosed;
   }
 }
 
@@ -199,7 +210,7 @@ Result<bool> Connection::ReadReplica(const OpReadBlockProto& op, const ReplicaRe
   auto sent = SendReplica(socket_, replica, send,
                           ReadResponse(checksum, send.with_checksums, range->begin));
   if (!sent) {
-    if (!IsPeersFault(sent.error())) {
+    if (IsReplicasFault(sent.error())) {
       store_.ReportUnreadable(replica.info(), sent.error().message);
     }
     return std::unexpected(std::move(sent).error());
@@ -331,7 +342,7 @@ Result<bool> Connection::CopyBlock(const OpCopyBlockProto& op) {
   ++counters_.moves_out;
   auto sent = SendForMove(socket_, **replica, throttler_, *std::exchange(move, std::nullopt),
                           patience_.stop);
-  if (!sent && !IsPeersFault(sent.error())) {
+  if (!sent && IsReplicasFault(sent.error())) {
     store_.ReportUnreadable((*replica)->info(), sent.error().message);
   }
   EBB_TRY(std::move(sent));

@@ -1,11 +1,8 @@
-// One connection of the transfer server. It serves operations, one after the other, until the peer
-// closes. HDFS calls it DataXceiver.
+// One connection of the transfer server, while a thread serves its operations, one after the other.
+// HDFS calls it DataXceiver.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -15,31 +12,15 @@
 #include "common/socket_reader.h"
 #include "disk/block_store.h"
 #include "transfer/balance_throttler.h"
+#include "transfer/counters.h"
 #include "transfer/missing_block_reader.h"
 #include "transfer/record_lane.h"
-#include "transfer/server.h"
+#include "transfer/peer_listener.h"
 #include "transfer/short_circuit_registry.h"
+#include "transfer/waiting.h"
 #include "transfer/wire.h"
 
 namespace ebb::transfer {
-
-// Since when a connection waits for its peer to send an operation. Thread-safe.
-class Waiting {
- public:
-  using Clock = std::chrono::steady_clock;
-
-  void Begin() { since_ = Clock::now().time_since_epoch().count(); }
-  void End() { since_ = 0; }
-  // Empty while an operation runs.
-  [[nodiscard]] std::optional<Clock::time_point> since() const {
-    const Clock::rep ticks = since_;
-    if (ticks == 0) return std::nullopt;
-    return Clock::time_point(Clock::duration(ticks));
-  }
-
- private:
-  std::atomic<Clock::rep> since_ = Clock::now().time_since_epoch().count();
-};
 
 class Connection {
  public:
@@ -72,8 +53,10 @@ class Connection {
         waiting_(waiting),
         patience_(std::move(patience)) {}
 
-  // Serves operations until the connection ends.
-  void Run();
+  // kIdle: the peer may send another operation, and has sent nothing of it yet.
+  enum class End { kClosed, kIdle };
+  // Serves operations until the connection ends or its peer is silent.
+  [[nodiscard]] End Run();
 
  private:
   // Reads the message of an operation. From then on the operation runs.

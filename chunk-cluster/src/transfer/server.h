@@ -2,20 +2,17 @@
 // write blocks here. It accepts plain connections only, and ignores block tokens.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
-#include <unordered_set>
 
 #include "common/error.h"
 #include "common/socket.h"
 #include "disk/block_store.h"
 #include "transfer/balance_throttler.h"
+#include "transfer/connection_pool.h"
+#include "transfer/counters.h"
 #include "transfer/missing_block_reader.h"
 #include "transfer/peer_listener.h"
 #include "transfer/record_lane.h"
@@ -23,31 +20,16 @@
 
 namespace ebb::transfer {
 
-// Counts since the start of the process.
-struct TransferCounters {
-  std::atomic<std::uint64_t> reads = 0;
-  std::atomic<std::uint64_t> writes = 0;
-  std::atomic<std::uint64_t> reads_of_missing_blocks = 0;
-  // Requests for the files of a replica.
-  std::atomic<std::uint64_t> short_circuit_requests = 0;
-  // Replicas that were sent to, and fetched from, other servers for a balancer.
-  std::atomic<std::uint64_t> moves_out = 0;
-  std::atomic<std::uint64_t> moves_in = 0;
-  std::atomic<std::uint64_t> refused_connections = 0;
-  // Connections that were closed in favour of a new one.
-  std::atomic<std::uint64_t> displaced_connections = 0;
-};
-
-// One thread per connection. At the limit of connections, a new one displaces the one whose peer
-// has owed an operation for the longest time: peers that connect and stay silent shut nobody out.
-// If every connection runs an operation, the new one is closed at once.
+// A thread accepts connections, and a connection has a thread only while its peer has sent an
+// operation: ConnectionPool tells how many, and what happens at the limits.
 class TransferServer {
  public:
   struct Options {
     std::string host = "127.0.0.1";
     // With 0 the kernel chooses a port.
     std::uint16_t port = 0;
-    std::size_t max_connections = 4096;
+    // Connections that are open; those of silent peers have no thread.
+    std::size_t max_connections = 16384;
     // How long an operation waits for the scan of the disks. A DataNode of HDFS waits as long.
     Timeout ready_patience = std::chrono::seconds(20);
     BalanceThrottler::Options balance = {};
@@ -57,6 +39,8 @@ class TransferServer {
     // The path of a Unix domain socket through which clients on this machine get the files of
     // replicas. `_PORT` in it stands for the port. Empty for none.
     std::string domain_socket = {};
+    // Operations that run at a time, with one thread each.
+    std::size_t max_operations = 4096;
   };
 
   // `missing` serves blocks that this server does not hold. It may be null: then reading such a
@@ -83,22 +67,18 @@ class TransferServer {
   void Stop();
 
   [[nodiscard]] std::uint16_t port() const { return listener_.port(); }
-  [[nodiscard]] std::size_t connections() const { return connections_; }
+  // Connections that are open, and operations that run.
+  [[nodiscard]] std::size_t connections() const { return pool_.open(); }
+  [[nodiscard]] std::size_t operations() const { return pool_.running(); }
   [[nodiscard]] const TransferCounters& counters() const { return counters_; }
   [[nodiscard]] BalanceThrottler& throttler() { return throttler_; }
 
  private:
-  struct OpenConnection;
-
   [[nodiscard]] Status ListenAtPath();
   // Accepts the connections of one listener. They may use the registry, if there is one.
   void AcceptLoop(Listener& listener, ShortCircuitRegistry* short_circuit);
-  void RunConnection(OpenConnection& opened);
-  // False if the limit is reached, and every connection runs an operation.
-  [[nodiscard]] bool MakeRoom();
-  // Starts the thread of the connection. False if the server is stopping.
-  [[nodiscard]] bool Open(Socket socket, ShortCircuitRegistry* short_circuit);
-  void Forget(OpenConnection& opened);
+  // True if the peer may send another operation.
+  [[nodiscard]] bool RunOperations(OpenConnection& opened);
 
   const Options options_;
   BlockStore& store_;
@@ -112,13 +92,8 @@ class TransferServer {
   std::thread acceptor_;
   Listener local_listener_;
   std::thread local_acceptor_;
-  std::atomic<std::size_t> connections_ = 0;
-  std::mutex mutex_;
-  // A connection has ended.
-  std::condition_variable ended_;
-  bool stopping_ = false;
   std::stop_source stop_;
-  std::unordered_set<OpenConnection*> open_;
+  ConnectionPool pool_;
 };
 
 }  // namespace ebb::transfer

@@ -1,6 +1,11 @@
 // Server and client of data transfer against each other on loopback.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <thread>
@@ -60,8 +65,9 @@ class PatternReader final : public MissingBlockReader {
 
 // One chunk server without its namenode.
 struct Node {
-  explicit Node(MissingBlockReader* missing = nullptr, TransferServer::Options options = {}) {
-    store = OpenStore(files, {directory / "a", directory / "b"});
+  explicit Node(MissingBlockReader* missing = nullptr, TransferServer::Options options = {},
+                DiskQueue::Options calls = {}) {
+    store = OpenStore(files, {directory / "a", directory / "b"}, {}, calls);
     store->SetListener(&listener);
     Serve(missing, options);
   }
@@ -685,6 +691,7 @@ TEST(TransferTest, ConnectionsBeyondTheLimitAreClosed) {
   held.StartPipeline(Block(2, 0), {});
   EXPECT_EQ(held.Response().status(), SUCCESS);
   RawClient refused(node.id());
+  EXPECT_EQ(refused.Response().status(), ERROR);
   EXPECT_TRUE(refused.AtEnd());
   EXPECT_EQ(node.server->counters().refused_connections, 1U);
   // What runs is not disturbed.
@@ -738,6 +745,97 @@ TEST(TransferTest, HalfOpenConnectionsByTheThousandShutNobodyOut) {
   EXPECT_TRUE(writer.SendPacket(1, data.size(), {}, true));
   EXPECT_EQ(writer.Ack().reply(0), SUCCESS);
   EXPECT_EQ(ReadFrom(node.id(), Block(2, data.size()), 0).value(), data);
+}
+
+// Another process that holds connections to a port, so that it takes half of the descriptors. It
+// ends with this object.
+class IdleClients {
+ public:
+  IdleClients(std::uint16_t port, std::size_t count) {
+    int stop[2];
+    EXPECT_EQ(pipe(stop), 0);
+    process_ = fork();
+    if (process_ == 0) {
+      close(stop[1]);
+      sockaddr_in address = {};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      for (std::size_t i = 0; i < count; ++i) {
+        const int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) break;
+      }
+      char byte = 0;
+      (void)!read(stop[0], &byte, 1);
+      _exit(0);
+    }
+    close(stop[0]);
+    stop_ = stop[1];
+  }
+  ~IdleClients() {
+    close(stop_);
+    waitpid(process_, nullptr, 0);
+  }
+
+ private:
+  pid_t process_ = -1;
+  int stop_ = -1;
+};
+
+// All at once: ten thousand peers that send nothing, a reader that takes nothing, a pipeline whose
+// next server does not answer, and a disk that hangs.
+TEST(TransferTest, SlowPeersAndASlowDiskAmongTenThousandConnectionsStopNobody) {
+  rlimit descriptors = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  descriptors.rlim_cur = descriptors.rlim_max;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  const std::size_t idle = std::min<std::size_t>(10'000, descriptors.rlim_max - 500);
+  Node node(nullptr, {.max_connections = 12'000},
+            {.max_calls = 2, .max_waiting = 16, .patience = std::chrono::milliseconds(200)});
+  const auto large = RandomBytes(16 << 20, 1);
+  const auto small = RandomBytes(100'000, 2);
+  StoreBlock(*node.store, 1, large, 1001, node.storage(0));
+  StoreBlock(*node.store, 2, small, 1001, node.storage(0));
+  StoreBlock(*node.store, 3, small, 1001, node.storage(1));
+
+  const std::size_t threads_before = ThreadsOfThisProcess();
+  const IdleClients clients(node.server->port(), idle);
+  const auto deadline = std::chrono::steady_clock::now() + seconds(60);
+  while (node.server->connections() < idle) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << node.server->connections();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_LE(ThreadsOfThisProcess(), threads_before);
+
+  RawClient slow_reader(node.id());
+  slow_reader.Send(Operation::kReadBlock, ReadOp(Block(1, large.size()), 0, large.size()));
+  auto mute = Listener::Listen("127.0.0.1", 0);
+  ASSERT_TRUE(mute.has_value());
+  auto mute_peer = node.id();
+  mute_peer.set_xferport(mute->port());
+  RawClient slow_pipeline(node.id());
+  slow_pipeline.StartPipeline(Block(10, 0), {mute_peer});
+  node.files.Set(FaultyFileSystem::Fault::kHang, node.directory / "b");
+  std::vector<std::unique_ptr<RawClient>> hanging;
+  for (int i = 0; i < 2; ++i) {
+    hanging.push_back(std::make_unique<RawClient>(node.id()));
+    hanging.back()->Send(Operation::kReadBlock, ReadOp(Block(3, small.size()), 0, small.size()));
+  }
+  ASSERT_TRUE(node.files.AwaitHanging(2, kPatience));
+
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(ReadFrom(node.id(), Block(2, small.size()), 0).value(), small);
+    RawClient turned_away(node.id());
+    turned_away.Send(Operation::kReadBlock, ReadOp(Block(3, small.size()), 0, small.size()));
+    const auto answer = turned_away.Response();
+    EXPECT_EQ(answer.status(), ERROR);
+    EXPECT_NE(answer.message().find("does not keep up"), std::string::npos) << answer.message();
+  }
+  EXPECT_LE(ThreadsOfThisProcess(), threads_before + 20);
+  EXPECT_EQ(node.server->counters().refused_connections, 0U);
+  EXPECT_EQ(node.server->counters().displaced_connections, 0U);
+  node.files.Set(FaultyFileSystem::Fault::kNone);
+  EXPECT_EQ(ReadFrom(node.id(), Block(3, small.size()), 0).value(), small);
 }
 
 TEST(TransferTest, NonsenseEndsTheConnectionAndNothingElse) {

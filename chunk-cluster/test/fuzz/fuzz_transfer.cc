@@ -27,6 +27,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   transfer::RecordLanes lanes(1);
   const transfer::Connection::Services services{*store,    nullptr, nullptr, counters,
                                                 throttler, lanes,   nullptr};
-  transfer::Connection(fed.get(), services, waiting, {std::chrono::seconds(1), {}}).Run();
+  (void)transfer::Connection(fed.get(), services, waiting, {std::chrono::seconds(1), {}}).Run();
   return 0;
 }

@@ -1,0 +1,131 @@
+#include "disk/disk_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "disk/faulty_file_system.h"
+#include "disk/test_support.h"
+
+namespace ebb {
+namespace {
+
+using namespace ebb::testing;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+
+void AwaitWaiting(DiskQueue& queue, std::size_t waiting) {
+  while (queue.GetLoad().waiting != waiting) std::this_thread::yield();
+}
+
+TEST(DiskQueueTest, CallsBeyondTheLimitWaitInTheOrderOfTheirArrival) {
+  DiskQueue queue("/d");
+  queue.SetOptions({.max_calls = 1, .max_waiting = 8, .patience = minutes(1)});
+  std::optional<DiskQueue::Permit> first(queue.Enter().value());
+  std::mutex mutex;
+  std::vector<int> order;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const auto permit = queue.Enter();
+      EXPECT_EQ(queue.GetLoad().calls, 1U);
+      const std::lock_guard lock(mutex);
+      order.push_back(i);
+    });
+    AwaitWaiting(queue, static_cast<std::size_t>(i) + 1);
+  }
+  first.reset();
+  threads.clear();
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3}));
+  EXPECT_EQ(queue.GetLoad().calls, 0U);
+  EXPECT_EQ(queue.GetLoad().refused, 0U);
+}
+
+TEST(DiskQueueTest, NobodyWaitsForLongerThanThePatience) {
+  DiskQueue queue("/d");
+  queue.SetOptions({.max_calls = 1, .max_waiting = 8, .patience = milliseconds(50)});
+  const auto hangs = queue.Enter().value();
+  const auto late = queue.Enter();
+  ASSERT_FALSE(late.has_value());
+  EXPECT_EQ(late.error().code, ErrorCode::kBusy);
+  EXPECT_TRUE(late.error().message.starts_with("disk /d does not keep up: 1 calls"))
+      << late.error().message;
+  // The next one does not even wait.
+  queue.SetOptions({.max_calls = 1, .max_waiting = 8, .patience = milliseconds(1)});
+  EXPECT_FALSE(queue.Enter().has_value());
+  EXPECT_EQ(queue.GetLoad().waiting, 0U);
+  EXPECT_EQ(queue.GetLoad().refused, 2U);
+  const auto step = queue.EnterAtOnce();
+  EXPECT_EQ(queue.GetLoad().calls, 2U);
+}
+
+TEST(DiskQueueTest, ACallThatFindsTooManyWaitingIsRefused) {
+  DiskQueue queue("/d");
+  queue.SetOptions({.max_calls = 1, .max_waiting = 1, .patience = minutes(1)});
+  std::optional<DiskQueue::Permit> first(queue.Enter().value());
+  auto second = std::async(std::launch::async, [&] { return queue.Enter().has_value(); });
+  AwaitWaiting(queue, 1);
+  EXPECT_FALSE(queue.Enter().has_value());
+  first.reset();
+  EXPECT_TRUE(second.get());
+}
+
+TEST(DiskQueueTest, TheTimeOfCallsAddsUpWhileTheyRun) {
+  DiskQueue queue("/d");
+  const auto start = DiskQueue::Clock::now();
+  const auto first = queue.EnterAtOnce();
+  const auto second = queue.EnterAtOnce();
+  while (queue.GetLoad().call_micros < 10'000) std::this_thread::yield();
+  // Two calls, so that 10 ms of calls take half as long.
+  EXPECT_GE(DiskQueue::Clock::now() - start, milliseconds(5));
+}
+
+// A disk that hangs holds as many threads as calls are allowed. The others are told at once, and the
+// other disk serves.
+TEST(DiskQueueTest, ADiskThatHangsTakesNoThreadsFromTheOthers) {
+  TemporaryDirectory directory;
+  FaultyFileSystem files;
+  const auto store =
+      OpenStore(files, {directory / "a", directory / "b"}, {},
+                {.max_calls = 2, .max_waiting = 4, .patience = milliseconds(100)});
+  for (const std::size_t disk : {0, 1}) {
+    StoreBlock(*store, 1 + disk, RandomBytes(1000, disk), 1001, store->Disks()[disk].storage_uuid);
+  }
+  auto writer = store->Create({.block_id = 3,
+                               .generation_stamp = 1001,
+                               .checksum = {},
+                               .storage_uuid = store->Disks()[1].storage_uuid});
+  ASSERT_TRUE(writer.has_value());
+  files.Set(FaultyFileSystem::Fault::kHang, directory / "b");
+  // One hangs within the mutex of the replica.
+  auto written = std::async(std::launch::async, [&] {
+    return WriteBytes(**writer, 0, RandomBytes(1000, 3)).has_value();
+  });
+  ASSERT_TRUE(files.AwaitHanging(1, std::chrono::seconds(10)));
+  auto hanging =
+      std::async(std::launch::async, [&] { return ReadBlock(*store, 2).has_value(); });
+  ASSERT_TRUE(files.AwaitHanging(2, std::chrono::seconds(10)));
+  for (int i = 0; i < 20; ++i) {
+    for (const std::uint64_t id : {2, 3}) {
+      const auto read = ReadBlock(*store, id);
+      ASSERT_FALSE(read.has_value());
+      EXPECT_EQ(read.error().code, ErrorCode::kBusy) << read.error().message;
+    }
+    EXPECT_TRUE(ReadBlock(*store, 1).has_value());
+  }
+  EXPECT_TRUE(files.AwaitHanging(2, std::chrono::seconds(0)));
+  EXPECT_EQ(store->Disks()[1].load.calls, 2U);
+  EXPECT_GE(store->Disks()[1].load.refused, 20U);
+  EXPECT_EQ(store->Disks()[0].load.refused, 0U);
+  files.Set(FaultyFileSystem::Fault::kNone);
+  EXPECT_TRUE(written.get());
+  EXPECT_TRUE(hanging.get());
+  EXPECT_TRUE(ReadBlock(*store, 2).has_value()) << "the replica was not dropped";
+}
+
+}  // namespace
+}  // namespace ebb

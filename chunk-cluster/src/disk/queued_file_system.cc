@@ -1,0 +1,110 @@
+#include "disk/queued_file_system.h"
+
+#include <utility>
+
+namespace ebb {
+
+namespace {
+
+class QueuedFile final : public File {
+ public:
+  QueuedFile(std::unique_ptr<File> file, DiskQueue& queue)
+      : file_(std::move(file)), queue_(queue) {}
+
+  Result<std::size_t> Read(std::uint64_t offset, std::span<std::byte> out) override {
+    EBB_ASSIGN(const auto permit, queue_.Enter());
+    return file_->Read(offset, out);
+  }
+  Status Write(std::uint64_t offset, std::span<const std::byte> data) override {
+    EBB_ASSIGN(const auto permit, queue_.Enter());
+    return file_->Write(offset, data);
+  }
+  Status Reserve(std::uint64_t bytes) override {
+    EBB_ASSIGN(const auto permit, queue_.Enter());
+    return file_->Reserve(bytes);
+  }
+  Status Truncate(std::uint64_t length) override {
+    const auto permit = queue_.EnterAtOnce();
+    return file_->Truncate(length);
+  }
+  Status Sync() override {
+    EBB_ASSIGN(const auto permit, queue_.Enter());
+    return file_->Sync();
+  }
+  Result<std::uint64_t> Size() override {
+    EBB_ASSIGN(const auto permit, queue_.Enter());
+    return file_->Size();
+  }
+  Status Call(const std::function<void()>& call) override {
+    EBB_ASSIGN(const auto permit, queue_.Enter());
+    return file_->Call(call);
+  }
+  int descriptor() const override { return file_->descriptor(); }
+
+ private:
+  const std::unique_ptr<File> file_;
+  DiskQueue& queue_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<File>> QueuedFileSystem::Queued(Result<std::unique_ptr<File>> file) {
+  EBB_ASSIGN(auto opened, std::move(file));
+  return std::make_unique<QueuedFile>(std::move(opened), queue_);
+}
+
+Result<std::unique_ptr<File>> QueuedFileSystem::OpenForReading(const std::string& path) {
+  EBB_ASSIGN(const auto permit, queue_.Enter());
+  return Queued(files_.OpenForReading(path));
+}
+
+Result<std::unique_ptr<File>> QueuedFileSystem::OpenForWriting(const std::string& path) {
+  EBB_ASSIGN(const auto permit, queue_.Enter());
+  return Queued(files_.OpenForWriting(path));
+}
+
+Result<std::unique_ptr<File>> QueuedFileSystem::Create(const std::string& path) {
+  EBB_ASSIGN(const auto permit, queue_.Enter());
+  return Queued(files_.Create(path));
+}
+
+Status QueuedFileSystem::Rename(const std::string& from, const std::string& to) {
+  const auto permit = queue_.EnterAtOnce();
+  return files_.Rename(from, to);
+}
+
+Status QueuedFileSystem::Remove(const std::string& path) {
+  const auto permit = queue_.EnterAtOnce();
+  return files_.Remove(path);
+}
+
+Status QueuedFileSystem::SyncDirectory(const std::string& path) {
+  const auto permit = queue_.EnterAtOnce();
+  return files_.SyncDirectory(path);
+}
+
+Status QueuedFileSystem::MakeDirectories(const std::string& path) {
+  const auto permit = queue_.EnterAtOnce();
+  return files_.MakeDirectories(path);
+}
+
+Result<std::vector<DirectoryEntry>> QueuedFileSystem::List(const std::string& path) {
+  EBB_ASSIGN(const auto permit, queue_.Enter());
+  return files_.List(path);
+}
+
+Result<std::uint64_t> QueuedFileSystem::FileSize(const std::string& path) {
+  EBB_ASSIGN(const auto permit, queue_.Enter());
+  return files_.FileSize(path);
+}
+
+Result<Space> QueuedFileSystem::GetSpace(const std::string& path) {
+  EBB_ASSIGN(const auto permit, queue_.Enter());
+  return files_.GetSpace(path);
+}
+
+Result<std::uint64_t> QueuedFileSystem::FileSystemId(const std::string& path) {
+  return files_.FileSystemId(path);
+}
+
+}  // namespace ebb

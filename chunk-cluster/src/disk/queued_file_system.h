@@ -1,0 +1,40 @@
+// The file system as one disk sees it: each call goes through the queue of the disk.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "disk/disk_queue.h"
+#include "disk/file_system.h"
+
+namespace ebb {
+
+// A call that begins an operation, or that reads, writes or syncs bytes, fails with kBusy if the
+// disk does not keep up. A call that changes names or lengths never fails for that: such a step is
+// one of several that belong together. Thread-safe. The queue and the other file system outlive it
+// and its files.
+class QueuedFileSystem final : public FileSystem {
+ public:
+  QueuedFileSystem(FileSystem& files, DiskQueue& queue) : files_(files), queue_(queue) {}
+
+  Result<std::unique_ptr<File>> OpenForReading(const std::string& path) override;
+  Result<std::unique_ptr<File>> OpenForWriting(const std::string& path) override;
+  Result<std::unique_ptr<File>> Create(const std::string& path) override;
+  Status Rename(const std::string& from, const std::string& to) override;
+  Status Remove(const std::string& path) override;
+  Status SyncDirectory(const std::string& path) override;
+  Status MakeDirectories(const std::string& path) override;
+  Result<std::vector<DirectoryEntry>> List(const std::string& path) override;
+  Result<std::uint64_t> FileSize(const std::string& path) override;
+  Result<Space> GetSpace(const std::string& path) override;
+  Result<std::uint64_t> FileSystemId(const std::string& path) override;
+
+ private:
+  [[nodiscard]] Result<std::unique_ptr<File>> Queued(Result<std::unique_ptr<File>> file);
+
+  FileSystem& files_;
+  DiskQueue& queue_;
+};
+
+}  // namespace ebb
