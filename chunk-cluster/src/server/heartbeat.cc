@@ -1,11 +1,30 @@
 #include "server/heartbeat.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ebb::server {
 
 using namespace hadoop::hdfs::datanode;
+
+std::map<std::string, double> QueueMeter::Measure(const std::vector<DiskStatus>& disks,
+                                                  Clock::time_point now) {
+  const auto micros = std::chrono::duration<double, std::micro>(now - last_).count();
+  std::map<std::string, double> means;
+  std::map<std::string, std::uint64_t> seen;
+  for (const auto& disk : disks) {
+    const auto before = call_micros_.find(disk.storage_uuid);
+    if (before != call_micros_.end() && micros > 0) {
+      means[disk.storage_uuid] =
+          static_cast<double>(disk.load.call_micros - before->second) / micros;
+    }
+    seen[disk.storage_uuid] = disk.load.call_micros;
+  }
+  call_micros_ = std::move(seen);
+  last_ = now;
+  return means;
+}
 
 HeartbeatRequestProto MakeHeartbeat(const DatanodeRegistrationProto& registration,
                                     const std::vector<DiskStatus>& disks,
@@ -35,6 +54,11 @@ HeartbeatRequestProto MakeHeartbeat(const DatanodeRegistrationProto& registratio
       auto& slow = *request.add_slowdisks();
       slow.set_basepath(disk.directory);
       slow.set_meanwriteiolatency(static_cast<double>(disk.probe_millis));
+    }
+    if (const auto queued = load.queued_calls.find(disk.storage_uuid);
+        queued != load.queued_calls.end()) {
+      report.mutable_unknown_fields()->AddVarint(
+          kQueuedCallsField, static_cast<std::uint64_t>(std::llround(100 * queued->second)));
     }
     const std::uint64_t known = disk.used_bytes + disk.remaining_bytes;
     report.set_nondfsused(disk.capacity_bytes > known ? disk.capacity_bytes - known : 0);

@@ -1,8 +1,11 @@
 // The heartbeat of this server: DatanodeProtocol.sendHeartbeat.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "DatanodeProtocol.pb.h"
@@ -19,6 +22,26 @@ struct HeartbeatLoad {
   std::uint32_t copies = 0;
   // A full block report is due.
   bool wants_report_lease = false;
+  // Calls that were queued at each disk on average, by the uuid of its storage; see QueueMeter.
+  std::map<std::string, double> queued_calls = {};
+};
+
+// The number of a field that EbbFS adds to HDFS's StorageReportProto: the mean number of queued
+// calls of the disk since the last heartbeat, in hundredths, as a varint. A stock namenode ignores it.
+inline constexpr int kQueuedCallsField = 1060;
+
+// Turns the call times of disks into the mean number of queued calls since the last measurement.
+// Not thread-safe.
+class QueueMeter {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // Disks without an earlier measurement are left out.
+  [[nodiscard]] std::map<std::string, double> Measure(const std::vector<DiskStatus>& disks,
+                                                      Clock::time_point now);
+
+ private:
+  Clock::time_point last_ = {};
+  std::map<std::string, std::uint64_t> call_micros_;
 };
 
 // Space and failures of every disk, and the load. Pure.

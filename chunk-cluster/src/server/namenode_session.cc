@@ -300,10 +300,12 @@ Status NamenodeSession::CheckLeader(const HeartbeatResponseProto& response) {
 Status NamenodeSession::Beat() {
   const auto namenode = namenode_.followed();
   const bool wants_lease = reporter_.WantsLease();
-  EBB_ASSIGN(const auto response, SendHeartbeat(*namenode, registration(), store_.Disks(),
-                                                {.transfers = events_.count_transfers(),
-                                                 .copies = commands_.copies(),
-                                                 .wants_report_lease = wants_lease}));
+  const auto disks = store_.Disks();
+  HeartbeatLoad load = {.transfers = events_.count_transfers(),
+                        .copies = commands_.copies(),
+                        .wants_report_lease = wants_lease,
+                        .queued_calls = queues_.Measure(disks, QueueMeter::Clock::now())};
+  EBB_ASSIGN(const auto response, SendHeartbeat(*namenode, registration(), disks, load));
   EBB_TRY(CheckLeader(response));
   // 0 means that too many other servers report: the next heartbeat asks again.
   if (wants_lease &&

@@ -23,6 +23,7 @@
 #include "server/block_reporter.h"
 #include "server/command_executor.h"
 #include "server/disk_prober.h"
+#include "server/heartbeat.h"
 #include "server/task_queue.h"
 #include "transfer/peer_listener.h"
 
@@ -139,6 +140,7 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
   hadoop::hdfs::NamespaceInfoProto namespace_;
   // Of the leader that this server obeyed last. Terms of later leaders are higher.
   std::uint64_t term_ = 0;
+  QueueMeter queues_;
   BackOff back_off_;
   std::string last_problem_;
 

@@ -234,6 +234,8 @@ public interface ClusterView {
    * A disk of a chunk server: a failure domain of its own.
    *
    * @param type by which storage policies choose
+   * @param queuedCalls calls that were under way or waited at the disk, on average between its
+   *     last two heartbeats; 0 if its server does not tell
    */
   record Disk(
       String storageUuid,
@@ -243,7 +245,44 @@ public interface ClusterView {
       long capacityBytes,
       long usedBytes,
       long remainingBytes,
-      StorageType type) {
+      StorageType type,
+      double queuedCalls) {
+
+    /** A disk without queued calls. */
+    public Disk(
+        String storageUuid,
+        long storageNumber,
+        String serverUuid,
+        boolean failed,
+        long capacityBytes,
+        long usedBytes,
+        long remainingBytes,
+        StorageType type) {
+      this(
+          storageUuid,
+          storageNumber,
+          serverUuid,
+          failed,
+          capacityBytes,
+          usedBytes,
+          remainingBytes,
+          type,
+          0);
+    }
+
+    /** The same disk with as many queued calls. */
+    public Disk withQueuedCalls(double calls) {
+      return new Disk(
+          storageUuid,
+          storageNumber,
+          serverUuid,
+          failed,
+          capacityBytes,
+          usedBytes,
+          remainingBytes,
+          type,
+          calls);
+    }
 
     /** A disk of type DISK. */
     public Disk(

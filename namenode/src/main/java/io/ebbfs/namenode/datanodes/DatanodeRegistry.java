@@ -289,7 +289,21 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
                 capacity,
                 used,
                 remaining,
-                disk.type()));
+                disk.type(),
+                disk.queuedCalls()));
+  }
+
+  /**
+   * Notes how many calls were queued at disks of a server, by the uuids of the disks. The next
+   * {@link #heartbeat} of the server shows them.
+   */
+  public void noteQueuedCalls(String serverUuid, Map<String, Double> calls) {
+    calls.forEach(
+        (storageUuid, queued) ->
+            disks.computeIfPresent(
+                storageUuid,
+                (uuid, disk) ->
+                    disk.serverUuid().equals(serverUuid) ? disk.withQueuedCalls(queued) : disk));
   }
 
   // ---- changes ----------------------------------------------------------------------------------
@@ -818,7 +832,8 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
               known == null ? 0 : known.capacityBytes(),
               known == null ? 0 : known.usedBytes(),
               known == null ? 0 : known.remainingBytes(),
-              typeOf(storage)));
+              typeOf(storage),
+              known == null ? 0 : known.queuedCalls()));
     }
     return new Server(
         row.getUuid(),

@@ -72,6 +72,7 @@ public final class ClusterViews {
         .setUsedBytes(disk.usedBytes())
         .setRemainingBytes(disk.remainingBytes())
         .setType(disk.type().name())
+        .setQueuedCalls(disk.queuedCalls())
         .build();
   }
 
@@ -134,6 +135,7 @@ public final class ClusterViews {
         disk.getCapacityBytes(),
         disk.getUsedBytes(),
         disk.getRemainingBytes(),
-        disk.hasType() ? StorageType.valueOf(disk.getType()) : StorageType.DISK);
+        disk.hasType() ? StorageType.valueOf(disk.getType()) : StorageType.DISK,
+        disk.getQueuedCalls());
   }
 }

@@ -6,7 +6,7 @@ package io.ebbfs.namenode.placement;
  * @param rack the rack of its server
  * @param capacityBytes its size; 0 if not known
  * @param freeBytes how much can still be written to it
- * @param load how busy its server is: 0 is idle, at 1 it should not get busier
+ * @param load how busy the disk or its server is: 0 is idle, at 1 it should not get busier
  * @param leaving whether its server is drained: its blocks have to move
  */
 public record PlacementDisk(

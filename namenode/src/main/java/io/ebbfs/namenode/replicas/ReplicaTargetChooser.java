@@ -4,6 +4,7 @@ import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.SharedRandom;
+import io.ebbfs.namenode.placement.BusyDisks;
 import io.ebbfs.namenode.placement.BusyServers;
 import io.ebbfs.namenode.placement.ReplicaServerChooser;
 import io.ebbfs.namenode.placement.ReplicaServerChooser.Candidate;
@@ -29,8 +30,9 @@ import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
  * Chooses disks for new replicas, for write pipelines and for re-replication (HDFS:
  * BlockPlacementPolicy). Every replica gets another server, chosen by {@link ReplicaServerChooser},
  * on two racks if there are two, and then the least loaded disk of that server. The disks have the
- * types that the storage policy of the file asks for ({@link TypeChoice}). Full disks and busy
- * servers ({@link BusyServers}) are left out as long as there are others. Thread-safe.
+ * types that the storage policy of the file asks for ({@link TypeChoice}). Full disks, busy servers
+ * ({@link BusyServers}) and busy disks ({@link BusyDisks}) are left out as long as there are others.
+ * Thread-safe.
  */
 final class ReplicaTargetChooser {
   // The bytes of a replica that was placed longer ago show in the free bytes of a heartbeat.
@@ -63,6 +65,7 @@ final class ReplicaTargetChooser {
     private final List<Server> servers;
     private final ReplicaServerChooser chooser;
     private final BusyServers busy;
+    private final BusyDisks busyDisks;
     private final Map<String, List<Integer>> onMachine = new HashMap<>();
 
     private Choice(List<Server> servers) {
@@ -77,6 +80,13 @@ final class ReplicaTargetChooser {
       }
       this.chooser = new ReplicaServerChooser(candidates);
       this.busy = new BusyServers(servers.stream().mapToInt(Server::activeTransfers).toArray());
+      this.busyDisks =
+          new BusyDisks(
+              servers.stream()
+                  .flatMap(server -> server.disks().stream())
+                  .filter(disk -> !disk.failed())
+                  .mapToDouble(Disk::queuedCalls)
+                  .toArray());
     }
 
     private static double free(Server server) {
@@ -271,7 +281,8 @@ final class ReplicaTargetChooser {
   private boolean fits(int index, Ask ask, Set<String> taken) {
     Server server = choice.servers.get(index);
     return !taken.contains(server.uuid())
-        && server.disks().stream().anyMatch(disk -> hasRoom(disk, ask) && !isFull(disk))
+        && server.disks().stream()
+            .anyMatch(disk -> hasRoom(disk, ask) && !isFull(disk) && !isBusy(disk))
         && !choice.busy.isBusy(index)
         && !cluster.isOverdue(server);
   }
@@ -287,6 +298,10 @@ final class ReplicaTargetChooser {
         && ask.types().contains(disk.type())
         && freeBytes(disk, placedOn(disk, ask.now()), ask.request())
             >= ask.request().blockSizeBytes();
+  }
+
+  private boolean isBusy(Disk disk) {
+    return choice.busyDisks.isBusy(disk.queuedCalls());
   }
 
   private static boolean isFull(Disk disk) {
@@ -414,13 +429,19 @@ final class ReplicaTargetChooser {
         && (machine.equals(server.ipAddress()) || machine.equals(server.hostName()));
   }
 
-  /** Takes the least loaded disk of a server that has room for the block and is not full. */
+  /**
+   * Takes the least loaded disk of a server that has room for the block, and is neither full nor
+   * busy if another one is not.
+   */
   private Disk disk(Server server, Ask ask) {
     long now = ask.now();
     List<Disk> disks = new ArrayList<>(server.disks());
     disks.removeIf(disk -> !hasRoom(disk, ask));
     if (!disks.stream().allMatch(ReplicaTargetChooser::isFull)) {
       disks.removeIf(ReplicaTargetChooser::isFull);
+    }
+    if (!disks.stream().allMatch(this::isBusy)) {
+      disks.removeIf(this::isBusy);
     }
     random.shuffle(disks);
     Disk best = disks.get(0);

@@ -22,10 +22,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.DatanodeProtocolService;
+import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.HeartbeatRequestProto;
+import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.HeartbeatResponseProto;
 import org.apache.hadoop.hdfs.protocol.proto.NamenodeProtocolProtos.NamenodeProtocolService;
 import org.apache.hadoop.hdfs.protocolPB.ClientNamenodeProtocolPB;
 import org.apache.hadoop.hdfs.protocolPB.ClientNamenodeProtocolServerSideTranslatorPB;
@@ -153,10 +156,29 @@ public final class RpcEndpoint implements AutoCloseable {
   }
 
   public void addDatanodes(DatanodeProtocol datanodes) throws IOException {
+    addDatanodes(datanodes, heartbeat -> {});
+  }
+
+  /**
+   * The same.
+   *
+   * @param beforeHeartbeat gets each heartbeat as it came, before its call
+   */
+  public void addDatanodes(
+      DatanodeProtocol datanodes, Consumer<HeartbeatRequestProto> beforeHeartbeat)
+      throws IOException {
     protocols.add(
         DatanodeProtocolPB.class,
         DatanodeProtocolService.newReflectiveBlockingService(
-            new DatanodeProtocolServerSideTranslatorPB(datanodes, limits.frameBytes())),
+            new DatanodeProtocolServerSideTranslatorPB(datanodes, limits.frameBytes()) {
+              @Override
+              public HeartbeatResponseProto sendHeartbeat(
+                  RpcController controller, HeartbeatRequestProto heartbeat)
+                  throws ServiceException {
+                beforeHeartbeat.accept(heartbeat);
+                return super.sendHeartbeat(controller, heartbeat);
+              }
+            }),
         Traits.NONE);
   }
 

@@ -38,6 +38,7 @@ import org.apache.hadoop.hdfs.server.protocol.DatanodeCommand;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeRegistration;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeStorage;
+import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.HeartbeatRequestProto;
 import org.apache.hadoop.hdfs.server.protocol.HeartbeatResponse;
 import org.apache.hadoop.hdfs.server.protocol.NNHAStatusHeartbeat;
 import org.apache.hadoop.hdfs.server.protocol.NamespaceInfo;
@@ -187,6 +188,12 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
   }
 
   // ---- heartbeats
+
+  /** Notes what a heartbeat says that {@link #sendHeartbeat} has no parameter for. */
+  public void noteQueuedCalls(HeartbeatRequestProto heartbeat) {
+    cluster.noteQueuedCalls(
+        heartbeat.getRegistration().getDatanodeID().getDatanodeUuid(), QueuedCalls.of(heartbeat));
+  }
 
   @Override
   public HeartbeatResponse sendHeartbeat(

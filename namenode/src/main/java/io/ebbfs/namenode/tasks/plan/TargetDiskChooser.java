@@ -37,6 +37,9 @@ public final class TargetDiskChooser {
 
   private final CodeRegistry codes;
   private final ClusterView cluster;
+  /** A disk with this many queued calls has load 1, too. */
+  private static final double BUSY_CALLS = 16;
+
   private final RandomGenerator random;
 
   public TargetDiskChooser(CodeRegistry codes, ClusterView cluster, RandomGenerator random) {
@@ -101,7 +104,7 @@ public final class TargetDiskChooser {
         server.rack() == null ? "" : server.rack(),
         disk.capacityBytes(),
         disk.remainingBytes(),
-        server.activeTransfers() / BUSY_TRANSFERS,
+        Math.max(server.activeTransfers() / BUSY_TRANSFERS, disk.queuedCalls() / BUSY_CALLS),
         server.isLeaving());
   }
 

@@ -1,0 +1,39 @@
+#include "server/heartbeat.h"
+
+#include <gtest/gtest.h>
+
+namespace ebb::server {
+namespace {
+
+DiskStatus DiskWith(const std::string& uuid, std::uint64_t call_micros) {
+  DiskStatus disk;
+  disk.storage_uuid = uuid;
+  disk.directory = "/" + uuid;
+  disk.load.call_micros = call_micros;
+  return disk;
+}
+
+TEST(QueueMeterTest, MeansAreThoseSinceTheLastMeasurement) {
+  QueueMeter meter;
+  const QueueMeter::Clock::time_point start{std::chrono::hours(1)};
+  const auto later = start + std::chrono::seconds(2);
+  EXPECT_TRUE(meter.Measure({DiskWith("a", 7'000'000)}, start).empty());
+  const auto means = meter.Measure({DiskWith("a", 13'000'000), DiskWith("b", 0)}, later);
+  EXPECT_EQ(means, (std::map<std::string, double>{{"a", 3.0}}));
+  const auto idle = meter.Measure({DiskWith("a", 13'000'000)}, later + std::chrono::seconds(1));
+  EXPECT_EQ(idle, (std::map<std::string, double>{{"a", 0.0}}));
+}
+
+TEST(HeartbeatTest, QueuedCallsGoInAFieldThatAStockNamenodeIgnores) {
+  const auto request = MakeHeartbeat({}, {DiskWith("a", 0), DiskWith("b", 0)},
+                                     {.queued_calls = {{"b", 2.504}}});
+  ASSERT_EQ(request.reports_size(), 2);
+  EXPECT_TRUE(request.reports(0).unknown_fields().empty());
+  const auto& fields = request.reports(1).unknown_fields();
+  ASSERT_EQ(fields.field_count(), 1);
+  EXPECT_EQ(fields.field(0).number(), kQueuedCallsField);
+  EXPECT_EQ(fields.field(0).varint(), 250U);
+}
+
+}  // namespace
+}  // namespace ebb::server

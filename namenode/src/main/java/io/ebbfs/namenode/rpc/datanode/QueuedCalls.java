@@ -1,0 +1,34 @@
+package io.ebbfs.namenode.rpc.datanode;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.HeartbeatRequestProto;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.StorageReportProto;
+
+/**
+ * How many calls are queued at each disk of a chunk server, as a heartbeat says it in a field that
+ * HDFS does not have.
+ */
+public final class QueuedCalls {
+  /** The number of the field in StorageReportProto: hundredths of a call, a varint. */
+  public static final int FIELD = 1060;
+
+  /** More calls than this are taken for this many: nobody believes a wild number. */
+  private static final long MOST_HUNDREDTHS = 100L * 1_000_000;
+
+  private QueuedCalls() {}
+
+  /** By the uuids of the disks. Disks of which the heartbeat does not tell are left out. */
+  public static Map<String, Double> of(HeartbeatRequestProto heartbeat) {
+    Map<String, Double> calls = new HashMap<>();
+    for (StorageReportProto report : heartbeat.getReportsList()) {
+      List<Long> values = report.getUnknownFields().getField(FIELD).getVarintList();
+      if (!values.isEmpty()) {
+        long hundredths = Math.max(0, Math.min(MOST_HUNDREDTHS, values.get(values.size() - 1)));
+        calls.put(report.getStorage().getStorageUuid(), hundredths / 100.0);
+      }
+    }
+    return calls;
+  }
+}

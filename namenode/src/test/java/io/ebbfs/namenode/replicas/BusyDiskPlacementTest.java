@@ -1,0 +1,107 @@
+package io.ebbfs.namenode.replicas;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.namenode.rpc.datanode.QueuedCalls;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.DatanodeRegistrationProto;
+import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.HeartbeatRequestProto;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeStorageProto;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.StorageReportProto;
+import org.apache.hadoop.thirdparty.protobuf.UnknownFieldSet;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** New replicas go around disks at which many more calls are queued than at the others. */
+class BusyDiskPlacementTest {
+  private BlockFixture f;
+
+  @BeforeEach
+  void start() throws IOException {
+    f = new BlockFixture(1, 4, 2, BlockFixture.settings());
+    f.registerAll();
+    f.second();
+  }
+
+  /** What a heartbeat of the server says about its queues; the next one shows the effect. */
+  private void queued(String server, Map<String, Double> calls) throws IOException {
+    HeartbeatRequestProto.Builder heartbeat =
+        HeartbeatRequestProto.newBuilder()
+            .setRegistration(
+                DatanodeRegistrationProto.newBuilder()
+                    .setDatanodeID(
+                        DatanodeIDProto.newBuilder()
+                            .setDatanodeUuid(server)
+                            .setIpAddr("")
+                            .setHostName("")
+                            .setXferPort(0)
+                            .setInfoPort(0)
+                            .setIpcPort(0)));
+    calls.forEach((disk, queued) -> heartbeat.addReports(report(disk, queued)));
+    f.frontEnd.noteQueuedCalls(heartbeat.buildPartial());
+    f.second();
+  }
+
+  private static StorageReportProto report(String disk, double queued) {
+    UnknownFieldSet.Field hundredths =
+        UnknownFieldSet.Field.newBuilder().addVarint((long) (100 * queued)).build();
+    return StorageReportProto.newBuilder()
+        .setStorageUuid(disk)
+        .setStorage(DatanodeStorageProto.newBuilder().setStorageUuid(disk))
+        .setUnknownFields(
+            UnknownFieldSet.newBuilder().addField(QueuedCalls.FIELD, hundredths).build())
+        .build();
+  }
+
+  /** The disks of many choices of targets. */
+  private Set<String> disks(int replication) throws IOException {
+    Set<String> disks = new HashSet<>();
+    for (int i = 0; i < 50; i++) {
+      List<BlockService.Target> targets =
+          f.manager.chooseTargets(
+              new BlockService.WriteRequest(
+                  "/new", replication, BlockFixture.BLOCK_BYTES, "192.0.2.1", Set.of(), Set.of()));
+      assertThat(targets).hasSize(replication);
+      targets.forEach(target -> disks.add(target.disk().storageUuid()));
+      f.manager.giveBack(targets);
+    }
+    return disks;
+  }
+
+  @Test
+  void aBusyDiskIsLeftOutAndItsNeighbourIsNot() throws IOException {
+    queued("server-01", Map.of("DS-01-0", 30.0, "DS-01-1", 0.5));
+    assertThat(disks(3)).doesNotContain("DS-01-0").contains("DS-01-1").hasSize(7);
+    queued("server-01", Map.of("DS-01-0", 3.0));
+    assertThat(disks(3)).contains("DS-01-0");
+  }
+
+  @Test
+  void aServerWhoseDisksAreAllBusyIsTakenIfNoOtherIsLeft() throws IOException {
+    queued("server-01", Map.of("DS-01-0", 60.0, "DS-01-1", 60.0));
+    assertThat(disks(3)).doesNotContain("DS-01-0", "DS-01-1");
+    assertThat(disks(4)).as("if no other server is left").contains("DS-01-0", "DS-01-1");
+  }
+
+  @Test
+  void noDiskIsBusyIfAllAre() throws IOException {
+    for (int server = 0; server < 4; server++) {
+      String disk = "DS-%02d-".formatted(server);
+      queued("server-%02d".formatted(server), Map.of(disk + 0, 60.0, disk + 1, 60.0));
+    }
+    assertThat(disks(3)).hasSize(8);
+  }
+
+  @Test
+  void aServerTellsOfItsOwnDisksOnly() throws IOException {
+    queued("server-02", Map.of("DS-01-0", 30.0, "unknown", 30.0));
+    assertThat(disks(3)).contains("DS-01-0");
+    queued("server-01", Map.of("DS-01-0", -1.0));
+    assertThat(f.cluster.disk("DS-01-0").orElseThrow().queuedCalls()).isZero();
+  }
+}
