@@ -25,6 +25,13 @@ const boundButton = policy => actionButton('Change bound', {name: 'bound',
 const scrubButton = () => actionButton('Start now',
     {name: 'scrub', title: 'Start a parity scrub', confirm: 'Start the scrub'});
 
+// The dialog tells how many disks differ from the mean, and how many bytes would move.
+const levelButtons = () => [
+  actionButton('Level disks', {name: 'rebalance', title: 'Level the disks', confirm: 'Level the disks',
+      field: {name: 'threshold', label: 'How far from the mean a disk may be', choices: [
+        ['0.1', '10 %'], ['0.05', '5 %'], ['0.02', '2 %']]}}),
+  actionButton('Stop levelling', {name: 'stoprebalance', title: 'Stop levelling the disks', confirm: 'Stop levelling'})];
+
 const drainButton = server => server.drain
     ? actionButton('Take back', {name: 'undrain', title: 'Take server ' + server.name + ' back',
         confirm: 'Take the server back', parameters: {server: server.uuid}})

@@ -57,6 +57,7 @@ function bar(parts) {
 function drawHealth(health) {
   $('pause').replaceChildren(pauseButton(health.pausedSinceMillis));
   if (!$('dry-run').hasChildNodes()) $('dry-run').append(dryRunButton());
+  if (!$('level').hasChildNodes()) $('level').append(...levelButtons());
   const status = $('status');
   status.className = 'pill ' + health.status;
   const n = health.messages.length;
@@ -396,7 +397,7 @@ function drawEmptyServers(cluster) {
       + (one ? 'The server is' : 'These servers are') + ' new, or returned after the blocks were repaired on other servers: '
       + 'then the old replicas are excess and are deleted. New files, new parities and repairs will use '
       + (one ? 'the server' : 'these servers') + '. A stored block moves there only if re-placement protects its stripe '
-      + 'better; blocks are not moved to level the disks.';
+      + 'better, or if the disks are levelled.';
 }
 
 function drawKinds(cluster, counts) {
