@@ -29,7 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A real chunk server with replicas and members of stripes is drained by the REST API, while
  * clients read and write and the namenode dies. Then the chunk server is killed: nothing is lost,
- * and nothing has to be repaired.
+ * and nothing has to be repaired. After its return, another one hibernates and is killed under
+ * reads: its blocks are read through the codes, and nothing is repaired meanwhile.
  */
 @Timeout(600)
 @Tag("process")
@@ -46,16 +47,19 @@ class DrainSystemTest {
   @TempDir Path directory;
 
   private JsonNode call(String method, String path) throws Exception {
+    HttpResponse<String> response = answer(method, path);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return new ObjectMapper().readTree(response.body());
+  }
+
+  private HttpResponse<String> answer(String method, String path) throws Exception {
     String token = Files.readString(cluster.directory().resolve("api.token")).strip();
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(cluster.local().httpAddress() + "/api/v1/" + path))
             .method(method, HttpRequest.BodyPublishers.noBody())
             .header("Authorization", "Bearer " + token)
             .build();
-    HttpResponse<String> response =
-        HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
-    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-    return new ObjectMapper().readTree(response.body());
+    return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
   }
 
   private void write(String path, int blocks) throws Exception {
@@ -162,9 +166,7 @@ class DrainSystemTest {
           "the death of the server",
           PATIENCE_MILLIS,
           () -> server(leaving).getLive() ? "it is live" : null);
-      for (Map.Entry<String, byte[]> file : files.entrySet()) {
-        assertThat(cluster.read(file.getKey())).as(file.getKey()).isEqualTo(file.getValue());
-      }
+      readAll();
       assertThat(cluster.probe().cluster().getStripesByLossList()).isEmpty();
       assertThat(cluster.transitionsAfter(before).stream().map(TransitionRow::getKind))
           .doesNotContain(TransitionKindProto.REPAIR);
@@ -175,7 +177,67 @@ class DrainSystemTest {
       VerifyCluster.await(
           "the return of the server", PATIENCE_MILLIS, () -> cluster.whyNotAtRest());
       assertThat(server(leaving).hasDrain()).isFalse();
+      VerifyCluster.await(
+          "servers that tell their space", PATIENCE_MILLIS, this::whyNoServerTakesBlocks);
+      hibernate(serverThatMayHibernate());
       assertThat(new ClusterAudit(cluster).all(files).wrong()).isEmpty();
+    }
+  }
+
+  /** The number of a server with blocks, chosen by dry runs as an operator would. */
+  private int serverThatMayHibernate() throws Exception {
+    for (int number = 1; number < SERVERS; number++) {
+      HttpResponse<String> plan =
+          answer("POST", "actions/hibernate?dryRun=true&for=1h&server=" + uuidOf(number));
+      if (plan.statusCode() == 200
+          && new ObjectMapper().readTree(plan.body()).at("/figures/blocks").asLong() > 0) {
+        assertThat(server(uuidOf(number)).hasHibernation()).as("after a dry run").isFalse();
+        return number;
+      }
+      System.out.println("server %d may not hibernate: %s".formatted(number, plan.body()));
+    }
+    throw new AssertionError("no server may hibernate");
+  }
+
+  private void hibernate(int number) throws Exception {
+    String away = uuidOf(number);
+    String other = uuidOf(number == 1 ? 2 : 1);
+    call("POST", "actions/hibernate?for=1h&server=" + away);
+    VerifyCluster.await(
+        "the server may be stopped",
+        PATIENCE_MILLIS,
+        () -> server(away).getHibernation().getReady() ? null : server(away).toString());
+    long before = cluster.lastTransition();
+    cluster.local().killServer(number);
+    readAll();
+    VerifyCluster.await(
+        "the death of the server",
+        PATIENCE_MILLIS,
+        () -> server(away).getLive() ? "it is live" : null);
+    readAll();
+    HttpResponse<String> refused = answer("POST", "actions/hibernate?for=1h&server=" + other);
+    assertThat(refused.statusCode()).as(refused.body()).isEqualTo(409);
+    assertThat(refused.body()).contains("hibernates");
+    assertThat(server(other).hasHibernation()).isFalse();
+    write("/during", 3);
+    readAll();
+    assertThat(cluster.transitionsAfter(before).stream().map(TransitionRow::getKind))
+        .doesNotContain(TransitionKindProto.REPAIR);
+    assertThat(server(away).hasHibernation()).isTrue();
+
+    cluster.local().startServer(number);
+    VerifyCluster.await(
+        "the return of the server",
+        PATIENCE_MILLIS,
+        () -> server(away).getLive() ? null : "it is down");
+    call("POST", "actions/wake?server=" + away);
+    VerifyCluster.await("rest", PATIENCE_MILLIS, () -> cluster.whyNotAtRest());
+    assertThat(server(away).hasHibernation()).isFalse();
+  }
+
+  private void readAll() throws Exception {
+    for (Map.Entry<String, byte[]> file : files.entrySet()) {
+      assertThat(cluster.read(file.getKey())).as(file.getKey()).isEqualTo(file.getValue());
     }
   }
 }
