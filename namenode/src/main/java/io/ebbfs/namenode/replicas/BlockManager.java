@@ -142,6 +142,7 @@ public final class BlockManager implements BlockService, TypeMover {
   /** Sets the stripes; called once, before the namenode serves. */
   public void bind(StripeService stripes) {
     redundancy.bind(stripes);
+    rebalancer.bind(stripes);
     safeModeProgress = new SafeModeProgress(store, cluster, stripes, settings.safeModeThreshold());
     locator.bind(stripes);
   }

@@ -9,6 +9,7 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -76,15 +77,16 @@ public final class MovableBlocks {
   /**
    * What a look at a part of a disk has found.
    *
+   * @param members of stripes that are on the disk, as many as blocks were asked for
    * @param atEnd whether the look came to the end of the disk; the next one begins at its start
    */
-  record Some(List<Movable> blocks, boolean atEnd) {}
+  record Some(List<Movable> blocks, List<StoredBlock> members, boolean atEnd) {}
 
   /** Some blocks of one disk, as {@link #of} tells those of a server. */
   Some some(Disk disk, int mostBlocks) throws IOException {
     Search search = new Search(Long.MAX_VALUE, 0, mostBlocks, ROWS_FOR_SOME);
     search.readDisk(disk);
-    return new Some(search.found, search.atEnd);
+    return new Some(search.found, List.copyOf(search.members.values()), search.atEnd);
   }
 
   /** The same of all disks of the server. */
@@ -96,6 +98,7 @@ public final class MovableBlocks {
     private final long sumBytes;
     private final long leastBytes;
     private final List<Movable> found = new ArrayList<>();
+    private final Map<Long, StoredBlock> members = new LinkedHashMap<>();
     private long bytes;
     private int rows;
     private boolean atEnd;
@@ -161,6 +164,9 @@ public final class MovableBlocks {
         throws IOException {
       List<Movable> movable = new ArrayList<>();
       for (StoredBlock stored : BlockLookup.find(transaction, ids).values()) {
+        if (stored.striped() && members.size() < mostBlocks) {
+          members.put(stored.block().getBlockId(), stored);
+        }
         if (!stored.isOutput()
             && !stored.striped()
             && stored.block().getLengthBytes() >= leastBytes) {

@@ -32,7 +32,8 @@ import org.apache.hadoop.fs.StorageType;
  * ExcessReplicaMarker} deletes; so no block ever has fewer replicas, and a crash leaves one too
  * many. A move never lowers the number of racks, and it keeps the type of the disk; nothing goes to
  * a disk of type RAM_DISK, which a restart empties. Candidates are read in pages from the fullest
- * disks; nothing visits every block.
+ * disks; nothing visits every block. If a disk has no replica to move, members of stripes that are on
+ * it move as transitions ({@link StripeService#level}).
  *
  * <p>One thread calls {@link #tick}; the other methods are thread-safe.
  */
@@ -46,9 +47,30 @@ public final class Rebalancer {
   /** Moves of one server, as a source or as a target. */
   private static final int MOVES_PER_SERVER = 4;
 
+  /** Members of stripes that move at a time; each is a transition. */
+  private static final int MEMBERS = 4;
+
+  /** Disks that may get a member. */
+  private static final int MEMBER_TARGETS = 8;
+
+  /** A wish that was not carried out by then is given up: the stripe was changing, or no disk fits. */
+  private static final long MEMBER_MILLIS = 120_000;
+
   /** A replica on its way. */
   private record Move(
-      BlockRow block, long ownerId, String from, String to, long bytes, long deadlineMillis) {}
+      BlockRow block,
+      long ownerId,
+      String from,
+      String to,
+      long bytes,
+      long deadlineMillis,
+      boolean isMember) {
+
+    /** A member of a stripe may have gone to another disk than the first that was wished. */
+    private boolean isDone(Set<String> places) {
+      return !places.contains(from) && (isMember ? !places.isEmpty() : places.contains(to));
+    }
+  }
 
   /** How far the rebalance is. */
   public record Progress(
@@ -70,6 +92,7 @@ public final class Rebalancer {
   private final RedundancySettings redundancy;
   private final Map<Long, Move> moves = new HashMap<>();
   private final BarrenDisks barren;
+  private StripeService stripes;
   private volatile RebalanceSettings settings = RebalanceSettings.DEFAULTS;
   private ByteBudget budget;
   private volatile long movedBlocks;
@@ -94,6 +117,11 @@ public final class Rebalancer {
     this.redundancy = redundancy;
     this.budget = budget(settings);
     this.barren = new BarrenDisks(clock);
+  }
+
+  /** Sets the stripes; called once, before the first tick. */
+  synchronized void bind(StripeService service) {
+    stripes = service;
   }
 
   private ByteBudget budget(RebalanceSettings of) {
@@ -165,7 +193,7 @@ public final class Rebalancer {
     while (all.hasNext()) {
       Move move = all.next();
       Set<String> places = places(move);
-      if (places.contains(move.to()) && !places.contains(move.from())) {
+      if (move.isDone(places)) {
         movedBlocks++;
         movedBytes += move.bytes();
         all.remove();
@@ -206,7 +234,7 @@ public final class Rebalancer {
       BalancePlan.Disk first = sources.get(0);
       stuck =
           Optional.of(
-              "no replica among those looked at on disk %s of server %s can move now: its blocks are members of stripes, are written, or would be less safe elsewhere"
+              "no replica among those looked at on disk %s of server %s can move now: its blocks are written, change, or would be less safe elsewhere"
                   .formatted(first.storageUuid(), nameOf(first.serverUuid())));
     } else if (begun > 0) {
       stuck = Optional.empty();
@@ -228,7 +256,6 @@ public final class Rebalancer {
       throws IOException {
     int begun = 0;
     MovableBlocks.Some some = movable.some(disk, CANDIDATES);
-    barren.looked(disk.storageUuid(), !some.blocks().isEmpty(), some.atEnd());
     for (Movable block : some.blocks()) {
       if (moves.size() >= settings.moves() || !isFree(source.serverUuid())) {
         break;
@@ -245,7 +272,66 @@ public final class Rebalancer {
         begun++;
       }
     }
+    if (begun == 0) {
+      begun = level(plan, source, some.members());
+    }
+    boolean hasFound = begun > 0 || !some.blocks().isEmpty();
+    barren.looked(disk.storageUuid(), hasFound, some.atEnd());
     return begun;
+  }
+
+  /** Asks for moves of members of stripes; returns how many were asked for. */
+  private int level(BalancePlan plan, BalancePlan.Disk source, List<StoredBlock> members) {
+    int begun = 0;
+    for (StoredBlock member : members) {
+      long underWay = moves.values().stream().filter(Move::isMember).count();
+      if (stripes == null
+          || underWay >= MEMBERS
+          || moves.size() >= settings.moves()
+          || !isFree(source.serverUuid())
+          || !budget.allows(Set.of(), false)) {
+        break;
+      }
+      BlockRow block = member.block();
+      List<BalancePlan.Disk> targets =
+          plan.targets(source, block.getLengthBytes()).stream()
+              .filter(disk -> isFree(disk.serverUuid()))
+              .limit(MEMBER_TARGETS)
+              .toList();
+      if (!targets.isEmpty()
+          && !moves.containsKey(block.getBlockId())
+          && stripes.level(wish(block, source, targets))) {
+        budget.take(Map.of(), block.getLengthBytes(), false);
+        note(plan, source, targets.get(0), member);
+        begun++;
+      }
+    }
+    return begun;
+  }
+
+  private static MemberMove wish(
+      BlockRow block, BalancePlan.Disk source, List<BalancePlan.Disk> targets) {
+    return new MemberMove(
+        block.getStripeId(),
+        block.getStripePosition(),
+        source.storageUuid(),
+        targets.stream().map(BalancePlan.Disk::storageUuid).toList());
+  }
+
+  private void note(
+      BalancePlan plan, BalancePlan.Disk source, BalancePlan.Disk target, StoredBlock member) {
+    long bytes = member.block().getLengthBytes();
+    moves.put(
+        member.block().getBlockId(),
+        new Move(
+            member.block(),
+            member.ownerId(),
+            source.storageUuid(),
+            target.storageUuid(),
+            bytes,
+            clock.millis() + MEMBER_MILLIS,
+            true));
+    plan.moved(source.storageUuid(), target.storageUuid(), bytes);
   }
 
   /** The emptiest disk on which the replica is as safe as before. */
@@ -292,7 +378,8 @@ public final class Rebalancer {
             source.storageUuid(),
             target.storageUuid(),
             bytes,
-            clock.millis() + 2 * redundancy.transferTimeoutMillis()));
+            clock.millis() + 2 * redundancy.transferTimeoutMillis(),
+            false));
     plan.moved(source.storageUuid(), target.storageUuid(), bytes);
     commands.transfer(
         source.serverUuid(),

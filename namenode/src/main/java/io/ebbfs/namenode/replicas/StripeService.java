@@ -68,6 +68,16 @@ public interface StripeService {
     check(stripeId);
   }
 
+  /**
+   * Asks for a move of a member that levels disks. The move is made only if it leaves the stripe as
+   * safe as it is.
+   *
+   * @return false if too many such wishes wait, or one of the same stripe
+   */
+  default boolean level(MemberMove wish) {
+    return false;
+  }
+
   /** Whether a request to check the stripe was taken and is not carried out. */
   default boolean awaitsCheck(long stripeId) {
     return false;

@@ -6,6 +6,7 @@ import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.DecodeSources;
+import io.ebbfs.namenode.replicas.MemberMove;
 import io.ebbfs.namenode.replicas.StripeService;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.RowLock;
@@ -19,6 +20,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +45,9 @@ public final class StripeManager implements StripeService {
   /** Stripes of which it is remembered why they cannot leave a drained server. */
   private static final int MAX_STUCK = 1_000;
 
+  /** Wishes to level disks that wait. */
+  private static final int MAX_LEVEL_WISHES = 64;
+
   private final CodeRegistry codes;
   private final BlockService blocks;
   private final ClusterView cluster;
@@ -51,6 +56,7 @@ public final class StripeManager implements StripeService {
   private final Set<Long> toCheck = new LinkedHashSet<>();
   private final Set<Long> toCheckForRisk = new LinkedHashSet<>();
   private final Set<Long> toCheckForDrain = new LinkedHashSet<>();
+  private final Map<Long, MemberMove> toLevel = new LinkedHashMap<>();
   private final Set<Long> inHand = new HashSet<>();
   private final Map<Long, String> stuck = new ConcurrentHashMap<>();
 
@@ -247,6 +253,23 @@ public final class StripeManager implements StripeService {
       if (toCheckForDrain.size() < maxHints) {
         toCheckForDrain.add(stripeId);
       }
+    }
+  }
+
+  @Override
+  public boolean level(MemberMove wish) {
+    synchronized (toCheck) {
+      return toLevel.size() < MAX_LEVEL_WISHES
+          && toLevel.putIfAbsent(wish.stripeId(), wish) == null;
+    }
+  }
+
+  /** Takes wishes to level disks, the oldest first. */
+  public List<MemberMove> takeLevelWishes(int limit) {
+    synchronized (toCheck) {
+      List<MemberMove> taken = toLevel.values().stream().limit(limit).toList();
+      taken.forEach(wish -> toLevel.remove(wish.stripeId()));
+      return taken;
     }
   }
 

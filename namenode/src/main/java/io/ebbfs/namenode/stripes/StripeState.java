@@ -118,6 +118,13 @@ public record StripeState(
     return new StripeState(row, code, members, Collections.unmodifiableSortedMap(left));
   }
 
+  /** The stripe as it would be if one of its blocks were on another disk. */
+  public StripeState moved(int position, String storageUuid) {
+    SortedMap<Integer, List<String>> moved = new TreeMap<>(locations);
+    moved.put(position, List.of(storageUuid));
+    return new StripeState(row, code, members, Collections.unmodifiableSortedMap(moved));
+  }
+
   /** Whether every live data block is on a disk in service; parities and tombstones may be lost. */
   public boolean hasAllLiveData() {
     return members.values().stream()

@@ -58,6 +58,7 @@ final class BlockFixture {
   final ClusterIdentity identity;
   final Map<String, SimulatedServer> servers = new TreeMap<>();
   final Set<Long> hintedStripes = new LinkedHashSet<>();
+  final Set<MemberMove> levelWishes = new LinkedHashSet<>();
   final Map<Long, BlockRow> blocks = new LinkedHashMap<>();
   SimulatedServer.Witness witness = (server, storage, block) -> {};
   ReplicaVerifier verifier = ReplicaVerifier.NONE;
@@ -160,6 +161,11 @@ final class BlockFixture {
           public void checkLeaving(long stripeId) {
             hintedStripes.add(stripeId);
             stripes.checkLeaving(stripeId);
+          }
+
+          @Override
+          public boolean level(MemberMove wish) {
+            return levelWishes.add(wish);
           }
 
           @Override

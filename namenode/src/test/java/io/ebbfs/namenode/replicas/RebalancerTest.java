@@ -8,6 +8,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -108,6 +109,29 @@ class RebalancerTest {
       assertThat(f.physical(block.getBlockId())).hasSize(3);
     }
     assertThat(f.manager.rebalancer().progress(ON).underWay()).isZero();
+  }
+
+  @Test
+  void membersOfStripesAreOfferedAFewAtATime() throws IOException {
+    start(600);
+    for (long blockId : List.copyOf(f.blocks.keySet())) {
+      assertThat(f.encode(blockId)).isTrue();
+    }
+    f.deliverAll();
+    f.seconds(30);
+    f.manager.rebalancer().set(new RebalanceSettings(true, 0.005, 200L << 20, 16));
+    f.second();
+    assertThat(f.levelWishes).hasSize(4);
+    for (MemberMove wish : f.levelWishes) {
+      assertThat(f.holder(wish.fromStorageUuid()).uuid).isLessThan("server-06");
+      assertThat(wish.toStorageUuids()).isNotEmpty().hasSizeLessThanOrEqualTo(8);
+      assertThat(f.holder(wish.toStorageUuids().get(0)).uuid).isGreaterThanOrEqualTo("server-06");
+    }
+    f.seconds(10);
+    assertThat(f.levelWishes).as("the others wait").hasSize(4);
+    assertThat(f.manager.rebalancer().progress(ON).underWay()).isEqualTo(4);
+    f.seconds(130);
+    assertThat(f.levelWishes).as("those that nobody carried out are given up").hasSize(8);
   }
 
   @Test

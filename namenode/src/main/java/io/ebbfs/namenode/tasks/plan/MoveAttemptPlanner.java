@@ -50,6 +50,9 @@ public final class MoveAttemptPlanner {
     if (!stripe.lost().isEmpty()) {
       throw NotPlannableException.ever("blocks of the stripe are lost: they are repaired first");
     }
+    if (row.hasLevelTo()) {
+      return level(transaction, row, stripe);
+    }
     RePlacementPlanner.Moves moves =
         disks.planMoves(MergeGroup.read(transaction, codes, cluster, stripe));
     if (moves.targets().isEmpty()) {
@@ -65,6 +68,23 @@ public final class MoveAttemptPlanner {
     }
     TransitionRow updated = StripeAttemptRows.planned(row, stripe, moves.targets().keySet());
     return new AttemptPlan(updated, steps, List.of(result(stripe)));
+  }
+
+  /** One member goes to the disk that the transition names, if it still is as safe there. */
+  private AttemptPlan level(Transaction transaction, TransitionRow row, StripeState stripe)
+      throws IOException, NotPlannableException {
+    int position = row.getStripes(0).getPositions(0);
+    MergeGroup group = MergeGroup.read(transaction, codes, cluster, stripe);
+    if (!stripe.occupied().contains(position)
+        || !disks.staysAsSafe(group, position, row.getLevelTo())) {
+      throw NotPlannableException.ever(
+          "the block would not be as safe on disk %s any more".formatted(row.getLevelTo()));
+    }
+    Step step = copy(transaction, stripe, position, disks.disk(row.getLevelTo()));
+    return new AttemptPlan(
+        StripeAttemptRows.planned(row, stripe, List.of(position)),
+        List.of(step),
+        List.of(result(stripe)));
   }
 
   /** The positions that cannot be copied but rebuilt, and their targets. */

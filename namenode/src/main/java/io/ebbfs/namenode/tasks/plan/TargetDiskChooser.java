@@ -19,11 +19,13 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
@@ -35,11 +37,11 @@ public final class TargetDiskChooser {
   /** A server with this many transfers has load 1: it should not get busier. */
   private static final double BUSY_TRANSFERS = 16;
 
-  private final CodeRegistry codes;
-  private final ClusterView cluster;
   /** A disk with this many queued calls has load 1, too. */
   private static final double BUSY_CALLS = 16;
 
+  private final CodeRegistry codes;
+  private final ClusterView cluster;
   private final RandomGenerator random;
 
   public TargetDiskChooser(CodeRegistry codes, ClusterView cluster, RandomGenerator random) {
@@ -121,6 +123,49 @@ public final class TargetDiskChooser {
     return moves.staying() > 0 && moves.targets().isEmpty()
         ? movesOffLeavingServers(group, moves)
         : moves;
+  }
+
+  /**
+   * Whether a stripe is as safe as now if one of its blocks moves to a disk: it breaks no more rules
+   * of placement, and neither a server nor a rack gets more of its blocks than the one that gives
+   * the block has now. The disk keeps room for another block.
+   */
+  public boolean staysAsSafe(MergeGroup group, int position, String storageUuid)
+      throws NotPlannableException {
+    StripeState stripe = group.stripe();
+    List<PlacementDisk> disks = inService();
+    Optional<PlacementDisk> to =
+        disks.stream()
+            .filter(disk -> disk.storageUuid().equals(storageUuid))
+            .filter(disk -> disk.freeBytes() >= 2 * longest(stripe))
+            .findFirst();
+    Map<Integer, PlacementDisk> now = placeOf(stripe);
+    PlacementDisk from = now.get(position);
+    if (to.isEmpty()
+        || from == null
+        || from.serverUuid().equals(to.get().serverUuid())
+        || isCrowded(now.values(), from, to.get(), PlacementDisk::serverUuid)
+        || isCrowded(now.values(), from, to.get(), PlacementDisk::rack)) {
+      return false;
+    }
+    RePlacementPlanner.Rules rules = rules(stripe.code(), disks);
+    MergeGroup moved =
+        new MergeGroup(stripe.moved(position, storageUuid), group.slot(), group.others());
+    return rePlacement(moved, rules, List.of(), new Random(0)).violations()
+        <= rePlacement(group, rules, List.of(), new Random(0)).violations();
+  }
+
+  /** Whether the domain that gets a block would then have more of them than the one that gives. */
+  private static boolean isCrowded(
+      Collection<PlacementDisk> members,
+      PlacementDisk from,
+      PlacementDisk to,
+      Function<PlacementDisk, String> domain) {
+    String giver = domain.apply(from);
+    String taker = domain.apply(to);
+    long given = members.stream().filter(disk -> domain.apply(disk).equals(giver)).count();
+    long taken = members.stream().filter(disk -> domain.apply(disk).equals(taker)).count();
+    return !giver.equals(taker) && taken + 1 > given;
   }
 
   /** Places of their own for the blocks on drained servers, while all other blocks stay. */

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.tasks.scan;
 
 import io.ebbfs.namenode.placement.search.RePlacementPlanner;
+import io.ebbfs.namenode.replicas.MemberMove;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.stripes.StripeState;
@@ -15,8 +16,10 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
@@ -27,7 +30,8 @@ import java.util.Random;
  * added, or a repaired block had to go to a server that held enough of its stripe already. A stripe
  * is misplaced as well if a server with one of its blocks is drained. {@link RePlacementPlanner}
  * finds the moves. Only a few stripes are re-placed at a time, and some more if they leave drained
- * servers. Used by one thread; {@link #violated} by any.
+ * servers. Members that move to level disks are part of the same limit. Used by one thread; {@link
+ * #violated} by any.
  */
 final class RePlacementScheduler {
   /** Stripes that are re-placed at the same time: more would take bandwidth from other work. */
@@ -86,6 +90,50 @@ final class RePlacementScheduler {
     return active() < MAX_ACTIVE_WITH_DRAINS ? MAX_ACTIVE_WITH_DRAINS : 0;
   }
 
+  /** How many members may begin to move so that disks are levelled. */
+  int placesToLevel() {
+    return Math.max(0, MAX_ACTIVE - active());
+  }
+
+  /** Moves a member of a whole stripe in no transition to the first disk where it is as safe. */
+  void level(StripeState stripe, MemberMove wish) throws IOException {
+    if (!List.of(wish.fromStorageUuid()).equals(stripe.locations().get(wish.position()))) {
+      return;
+    }
+    try {
+      MergeGroup group = read(stripe);
+      if (!isFree(group)) {
+        return;
+      }
+      for (String target : wish.toStorageUuids()) {
+        if (disks.staysAsSafe(group, wish.position(), target)) {
+          TransitionRow row =
+              row(
+                      context.ids().transitions().next(),
+                      stripe,
+                      List.of(wish.position()),
+                      "levels disks: from %s to %s".formatted(wish.fromStorageUuid(), target))
+                  .setLevelTo(target)
+                  .build();
+          TransitionRegistrar.register(context, row, stripe.row());
+          return;
+        }
+      }
+    } catch (NotPlannableException e) {
+      return; // a disk has just gone
+    }
+  }
+
+  private MergeGroup read(StripeState stripe) throws IOException {
+    return context
+        .store()
+        .transact(
+            stripe.id(),
+            Durability.RELAXED,
+            transaction ->
+                MergeGroup.read(transaction, context.codes(), context.cluster(), stripe));
+  }
+
   void forget(long stripeId) {
     violated.remove(stripeId);
     withoutMoves.remove(stripeId);
@@ -96,14 +144,7 @@ final class RePlacementScheduler {
   /** Looks at the placement of a stripe that is whole and in no transition. */
   void consider(StripeState stripe) throws IOException {
     try {
-      MergeGroup group =
-          context
-              .store()
-              .transact(
-                  stripe.id(),
-                  Durability.RELAXED,
-                  transaction ->
-                      MergeGroup.read(transaction, context.codes(), context.cluster(), stripe));
+      MergeGroup group = read(stripe);
       if (survey == null) {
         survey = disks.survey();
       }
@@ -190,7 +231,13 @@ final class RePlacementScheduler {
     for (Candidate candidate : candidates.values()) {
       int most = candidate.drains() ? MAX_ACTIVE_WITH_DRAINS : MAX_ACTIVE;
       if (active++ < most && context.index().activeCount() < context.settings().maxActive()) {
-        TransitionRow row = row(context.ids().transitions().next(), candidate);
+        TransitionRow row =
+            row(
+                    context.ids().transitions().next(),
+                    candidate.stripe(),
+                    candidate.moves().targets().keySet(),
+                    reason(candidate))
+                .build();
         TransitionRegistrar.register(context, row, candidate.stripe().row());
       }
     }
@@ -199,8 +246,9 @@ final class RePlacementScheduler {
     signature = null;
   }
 
-  private TransitionRow row(long id, Candidate candidate) {
-    var stripe = candidate.stripe().row();
+  private TransitionRow.Builder row(
+      long id, StripeState state, Collection<Integer> positions, String reason) {
+    var stripe = state.row();
     long now = context.clock().millis();
     return TransitionRow.newBuilder()
         .setId(id)
@@ -209,7 +257,7 @@ final class RePlacementScheduler {
         .setPolicy(stripe.getPolicy())
         .setFromCode(stripe.getCode())
         .setToCode(stripe.getCode())
-        .setReason(reason(candidate))
+        .setReason(reason)
         .setCreatedMillis(now)
         .setUpdatedMillis(now)
         .setPriority(TransitionPriority.of(TransitionKindProto.MOVE))
@@ -218,8 +266,7 @@ final class RePlacementScheduler {
             TransitionStripeProto.newBuilder()
                 .setStripeId(stripe.getId())
                 .setGeneration(stripe.getGeneration())
-                .addAllPositions(candidate.moves().targets().keySet()))
-        .build();
+                .addAllPositions(positions));
   }
 
   private static String reason(Candidate candidate) {

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.tasks.scan;
 
+import io.ebbfs.namenode.replicas.MemberMove;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OwnerLocks;
@@ -83,6 +84,7 @@ public final class RepairScanner {
     checkHinted(true, context.settings().hintsPerTick());
     checkHinted(false, Math.min(context.settings().hintsPerTick(), roomForRepairs(false)));
     checkLeaving();
+    level();
     int limit = context.settings().scanPerTick();
     List<Row<StripeRow>> page = context.store().scanAll(Tables.STRIPE, scannedTo, limit);
     for (Row<StripeRow> row : page) {
@@ -118,6 +120,18 @@ public final class RepairScanner {
     int limit = Math.min(context.settings().hintsPerTick(), rePlacements.placesForDrains());
     for (long stripeId : stripes.takeLeaving(limit)) {
       check(stripeId);
+    }
+  }
+
+  /** Carries out wishes to level disks, if more stripes may be re-placed. */
+  private void level() throws IOException {
+    for (MemberMove wish : stripes.takeLevelWishes(rePlacements.placesToLevel())) {
+      Optional<Seen> seen = read(wish.stripeId());
+      if (seen.isPresent()
+          && seen.get().transition().isEmpty()
+          && seen.get().stripe().lost().isEmpty()) {
+        rePlacements.level(seen.get().stripe(), wish);
+      }
     }
   }
 
