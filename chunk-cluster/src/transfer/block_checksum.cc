@@ -27,8 +27,9 @@ Result<ChunkChecksums> FromReplica(const ReplicaReader& replica, std::uint64_t l
   return result;
 }
 
-Result<ChunkChecksums> FromSource(BlockSource& source, std::uint64_t length) {
-  ChunkChecksums result{{}, length, {}};
+Result<ChunkChecksums> FromSource(BlockSource& source, std::uint64_t length,
+                                  const format::Checksum& checksum) {
+  ChunkChecksums result{checksum, length, {}};
   result.sums.resize(result.checksum.BytesFor(length));
   std::vector<std::byte> bytes(std::size_t{128} * result.checksum.bytes_per_chunk);
   for (std::uint64_t offset = 0; offset < length; offset += bytes.size()) {
@@ -40,16 +41,22 @@ Result<ChunkChecksums> FromSource(BlockSource& source, std::uint64_t length) {
   return result;
 }
 
-std::uint32_t Compose(const ChunkChecksums& sums) {
-  std::uint32_t crc = 0;
+// One CRC for each `stripe` bytes, big endian. A stripe consists of whole chunks.
+std::string Compose(const ChunkChecksums& sums, std::uint64_t stripe) {
+  std::string composed;
   const std::uint64_t chunk = sums.checksum.bytes_per_chunk;
-  for (std::uint64_t offset = 0; offset < sums.length_bytes; offset += chunk) {
-    const std::uint32_t next = LoadBig32(sums.sums.data() + 4 * (offset / chunk));
-    const std::uint64_t length = std::min(chunk, sums.length_bytes - offset);
-    crc = sums.checksum.type == format::ChecksumType::kCrc32c ? Crc32cConcat(crc, next, length)
-                                                              : Crc32Concat(crc, next, length);
+  for (std::uint64_t begin = 0; begin < sums.length_bytes; begin += stripe) {
+    const std::uint64_t end = begin + std::min(stripe, sums.length_bytes - begin);
+    std::uint32_t crc = 0;
+    for (std::uint64_t offset = begin; offset < end; offset += chunk) {
+      crc = ConcatChecksums(sums.checksum.type, crc,
+                            LoadBig32(sums.sums.data() + 4 * (offset / chunk)),
+                            std::min(chunk, end - offset));
+    }
+    composed.resize(composed.size() + 4);
+    StoreBig32(reinterpret_cast<std::byte*>(composed.data() + composed.size() - 4), crc);
   }
-  return crc;
+  return composed;
 }
 
 }  // namespace
@@ -67,12 +74,24 @@ Result<ChunkChecksums> CollectChecksums(BlockStore& store, MissingBlockReader* m
     return FromReplica(**replica, block.numbytes());
   }
   if (missing == nullptr) return std::unexpected(replica.error());
-  EBB_ASSIGN(const auto opened, missing->Open(block, 0, block.numbytes()));
+  return DecodeChecksums(*missing, block, {});
+}
+
+Result<ChunkChecksums> DecodeChecksums(MissingBlockReader& missing,
+                                       const hadoop::hdfs::ExtendedBlockProto& block,
+                                       const format::Checksum& checksum) {
+  EBB_ASSIGN(const auto opened, missing.Open(block, 0, block.numbytes()));
   if (block.numbytes() > opened.length_bytes) {
     return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes, not {}", block.blockid(),
                                                  opened.length_bytes, block.numbytes()));
   }
-  return FromSource(*opened.source, block.numbytes());
+  return FromSource(*opened.source, block.numbytes(), checksum);
+}
+
+std::uint32_t ConcatChecksums(format::ChecksumType type, std::uint32_t a, std::uint32_t b,
+                              std::uint64_t length_b) {
+  return type == format::ChecksumType::kCrc32c ? Crc32cConcat(a, b, length_b)
+                                               : Crc32Concat(a, b, length_b);
 }
 
 Status FillChecksumResponse(const ChunkChecksums& sums,
@@ -87,14 +106,23 @@ Status FillChecksumResponse(const ChunkChecksums& sums,
     response.set_blockchecksum(digest.data(), digest.size());
     return {};
   }
-  if (options.stripelength() != 0 || sums.checksum.size() == 0) {
+  if (sums.checksum.size() == 0) {
     return Fail(ErrorCode::kUnsupported,
-                "composite checksums by stripe, and of blocks without checksums, are not "
-                "supported; use MD5MD5CRC");
+                "blocks without checksums have no composite checksum; use MD5MD5CRC");
   }
-  std::byte crc[4];
-  StoreBig32(crc, Compose(sums));
-  response.set_blockchecksum(crc, sizeof crc);
+  const std::uint64_t stripe = options.stripelength();
+  if (stripe % sums.checksum.bytes_per_chunk != 0) {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("a checksum for each {} bytes was requested, but the block has one for "
+                            "each {}; use MD5MD5CRC, or write the file with another "
+                            "dfs.bytes-per-checksum",
+                            stripe, sums.checksum.bytes_per_chunk));
+  }
+  if (stripe == 0 && sums.length_bytes == 0) {
+    response.set_blockchecksum(std::string(4, '\0'));
+  } else {
+    response.set_blockchecksum(Compose(sums, stripe == 0 ? sums.length_bytes : stripe));
+  }
   return {};
 }
 

@@ -24,8 +24,18 @@ struct ChunkChecksums {
 [[nodiscard]] Result<ChunkChecksums> CollectChecksums(
     BlockStore& store, MissingBlockReader* missing, const hadoop::hdfs::ExtendedBlockProto& block);
 
-// Fills in the MD5 of the chunk checksums, or one CRC composed of them. kUnsupported for another
-// kind.
+// The chunk checksums, of the kind `checksum`, of the first block.numBytes bytes of a block that is
+// read through `missing`.
+[[nodiscard]] Result<ChunkChecksums> DecodeChecksums(MissingBlockReader& missing,
+                                                     const hadoop::hdfs::ExtendedBlockProto& block,
+                                                     const format::Checksum& checksum);
+
+// The checksum of A followed by B, which has `length_b` bytes, by the checksums of both.
+[[nodiscard]] std::uint32_t ConcatChecksums(format::ChecksumType type, std::uint32_t a,
+                                            std::uint32_t b, std::uint64_t length_b);
+
+// Fills in the MD5 of the chunk checksums, or CRCs composed of them: one for the block, or, with a
+// stripe length, one for each stripe. kUnsupported for another kind.
 [[nodiscard]] Status FillChecksumResponse(const ChunkChecksums& sums,
                                           const hadoop::hdfs::BlockChecksumOptionsProto& options,
                                           hadoop::hdfs::OpBlockChecksumResponseProto& response);

@@ -11,6 +11,7 @@
 #include "transfer/block_mover.h"
 #include "transfer/block_receiver.h"
 #include "transfer/block_sender.h"
+#include "transfer/group_checksum.h"
 #include "transfer/record_append.h"
 #include "transfer/replica_copier.h"
 #include "transfer/short_circuit.h"
@@ -128,6 +129,11 @@ Result<bool> Connection::RunOperation(Operation operation) {
       OpBlockChecksumProto op;
       EBB_TRY(Receive(op));
       return BlockChecksum(op);
+    }
+    case Operation::kBlockGroupChecksum: {
+      OpBlockGroupChecksumProto op;
+      EBB_TRY(Receive(op));
+      return BlockGroupChecksum(op);
     }
     case Operation::kTransferBlock: {
       OpTransferBlockProto op;
@@ -403,6 +409,19 @@ Result<bool> Connection::BlockChecksum(const OpBlockChecksumProto& op) {
   const auto filled =
       FillChecksumResponse(*sums, op.blockchecksumoptions(), *response.mutable_checksumresponse());
   if (!filled) return Refuse(ERROR_UNSUPPORTED, filled.error().message);
+  EBB_TRY(Respond(response));
+  return true;
+}
+
+Result<bool> Connection::BlockGroupChecksum(const OpBlockGroupChecksumProto& op) {
+  if (auto pool = CheckBlock(op.header().block()); !pool) {
+    return Refuse(ERROR, pool.error().message);
+  }
+  auto checksum = ChecksumOfGroup(store_, missing_, op);
+  if (!checksum) return Refuse(ERROR, checksum.error().message);
+  BlockOpResponseProto response;
+  response.set_status(SUCCESS);
+  *response.mutable_checksumresponse() = std::move(*checksum);
   EBB_TRY(Respond(response));
   return true;
 }

@@ -81,6 +81,7 @@ class Connection {
   // Takes the batches of one writer until one side closes the connection.
   [[nodiscard]] Result<bool> AppendRecords(const ebbfs::OpAppendRecordsProto& op);
   [[nodiscard]] Result<bool> BlockChecksum(const hadoop::hdfs::OpBlockChecksumProto& op);
+  [[nodiscard]] Result<bool> BlockGroupChecksum(const hadoop::hdfs::OpBlockGroupChecksumProto& op);
   // Answers with an error. The peer may continue with another operation.
   [[nodiscard]] Result<bool> Refuse(hadoop::hdfs::Status status, const std::string& message);
   [[nodiscard]] Status Respond(const google::protobuf::MessageLite& response);

@@ -308,12 +308,7 @@ TEST(TransferTest, ReadsThatCannotBeServedSayWhy) {
   fds.set_maxversion(1);
   client.Send(Operation::kRequestShortCircuitFds, fds);
   EXPECT_EQ(client.Response().status(), ERROR_UNSUPPORTED);
-  OpBlockGroupChecksumProto group;
-  *group.mutable_header()->mutable_block() = Block(1, 5000);
-  group.mutable_datanodes();
-  group.mutable_ecpolicy()->set_id(1);
-  group.set_requestednumbytes(5000);
-  client.Send(Operation::kBlockGroupChecksum, group);
+  client.Send(static_cast<Operation>(123), fds);
   EXPECT_EQ(client.Response().status(), ERROR_UNSUPPORTED);
 }
 
@@ -683,6 +678,138 @@ TEST(TransferTest, BlockChecksumsAreThoseOfHdfs) {
   const auto made = client.Response().checksumresponse().blockchecksum();
   EXPECT_EQ(LoadBig32(reinterpret_cast<const std::byte*>(made.data())),
             Crc32c(0, RandomBytes(PatternReader::kLength, 9)));
+}
+
+// A group of three data blocks and two parities with small cells.
+struct SmallGroup {
+  static constexpr std::uint64_t kId = 32;
+  static constexpr std::size_t kCell = 1024;
+  static constexpr std::size_t kUnits = 3;
+  static constexpr std::size_t kBlock = PatternReader::kLength / kCell * kCell;
+
+  static std::vector<std::byte> BlockData(std::size_t index, std::size_t length) {
+    auto data = RandomBytes(PatternReader::kLength, kId + index);
+    data.resize(length);
+    return data;
+  }
+  // The first bytes of the data, and the blocks that they fill.
+  explicit SmallGroup(std::size_t length) : blocks(kUnits) {
+    for (std::size_t cell = 0; cell * kCell < length; ++cell) {
+      const auto block = BlockData(cell % kUnits, kBlock);
+      const std::size_t count = std::min(kCell, length - cell * kCell);
+      const auto from = block.begin() + static_cast<std::ptrdiff_t>(cell / kUnits * kCell);
+      data.insert(data.end(), from, from + static_cast<std::ptrdiff_t>(count));
+      auto& part = blocks[cell % kUnits];
+      part.insert(part.end(), from, from + static_cast<std::ptrdiff_t>(count));
+    }
+  }
+  std::string Md5OfMd5s() const {
+    std::vector<std::byte> all;
+    for (const auto& block : blocks) {
+      if (block.empty()) continue;
+      std::vector<std::byte> sums(format::Checksum().BytesFor(block.size()));
+      Crc32cChunks(block, 512, sums.data());
+      const auto digest = Md5(sums);
+      all.insert(all.end(), digest.begin(), digest.end());
+    }
+    all.resize(all.size() > 32 ? 64 : 32);
+    const auto digest = Md5(all);
+    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+  }
+  static OpBlockGroupChecksumProto Request(std::uint64_t length, BlockChecksumTypeProto type) {
+    OpBlockGroupChecksumProto op;
+    *op.mutable_header()->mutable_block() = Block(kId, kUnits * kBlock);
+    op.mutable_datanodes();
+    auto& policy = *op.mutable_ecpolicy();
+    policy.set_id(70);
+    policy.set_cellsize(kCell);
+    policy.mutable_schema()->set_codecname("rs");
+    policy.mutable_schema()->set_dataunits(kUnits);
+    policy.mutable_schema()->set_parityunits(2);
+    op.set_requestednumbytes(length);
+    op.mutable_blockchecksumoptions()->set_blockchecksumtype(type);
+    return op;
+  }
+
+  std::vector<std::byte> data;
+  std::vector<std::vector<std::byte>> blocks;
+};
+
+void AddHolder(OpBlockGroupChecksumProto& op, std::uint32_t index, const DatanodeIDProto& server) {
+  op.add_blockindices(index);
+  *op.mutable_datanodes()->add_datanodes()->mutable_id() = server;
+  auto& token = *op.add_blocktokens();
+  token.set_identifier("");
+  token.set_password("");
+  token.set_kind("");
+  token.set_service("");
+}
+
+TEST(TransferTest, ChecksumsOfGroupsCoverTheirDataInOrder) {
+  PatternReader pattern;
+  Node node(&pattern);
+  Node other;
+  StoreBlock(*node.store, SmallGroup::kId, SmallGroup::BlockData(0, SmallGroup::kBlock));
+  StoreBlock(*other.store, SmallGroup::kId + 1, SmallGroup::BlockData(1, SmallGroup::kBlock));
+  DatanodeIDProto dead = other.id();
+  dead.set_xferport(1);
+  RawClient client(node.id());
+  for (const std::size_t length :
+       {std::size_t{1}, SmallGroup::kCell, SmallGroup::kCell + 1, 3 * SmallGroup::kCell - 700,
+        3 * SmallGroup::kCell, std::size_t{50'000}, 3 * SmallGroup::kBlock}) {
+    const SmallGroup group(length);
+    for (const bool lost : {false, true}) {
+      for (const auto type : {MD5CRC, COMPOSITE_CRC}) {
+        auto op = SmallGroup::Request(length, type);
+        AddHolder(op, 0, node.id());
+        // Block 1 is read from the other server, or decoded, and nobody has block 2.
+        AddHolder(op, 1, lost ? dead : other.id());
+        client.Send(Operation::kBlockGroupChecksum, op);
+        const auto response = client.Response();
+        ASSERT_EQ(response.status(), SUCCESS) << response.message();
+        const auto& found = response.checksumresponse();
+        EXPECT_EQ(found.bytespercrc(), 512U);
+        EXPECT_EQ(found.crctype(), CHECKSUM_CRC32C);
+        EXPECT_EQ(found.crcperblock(), (group.blocks[0].size() + 511) / 512);
+        EXPECT_EQ(found.blockchecksumoptions().blockchecksumtype(), type);
+        if (type == MD5CRC) {
+          EXPECT_EQ(found.blockchecksum(), group.Md5OfMd5s()) << length;
+        } else {
+          ASSERT_EQ(found.blockchecksum().size(), 4U);
+          EXPECT_EQ(LoadBig32(reinterpret_cast<const std::byte*>(found.blockchecksum().data())),
+                    Crc32c(0, group.data))
+              << length;
+        }
+      }
+    }
+  }
+}
+
+TEST(TransferTest, ChecksumsOfImpossibleGroupsAreRefused) {
+  Node node;
+  StoreBlock(*node.store, SmallGroup::kId, SmallGroup::BlockData(0, SmallGroup::kBlock));
+  RawClient client(node.id());
+  const auto refusal = [&](const OpBlockGroupChecksumProto& op) {
+    client.Send(Operation::kBlockGroupChecksum, op);
+    const auto response = client.Response();
+    EXPECT_EQ(response.status(), ERROR);
+    return response.message();
+  };
+  auto op = SmallGroup::Request(3 * SmallGroup::kBlock, MD5CRC);
+  EXPECT_TRUE(refusal(op).contains("the checksum of block 33: no server is named"));
+  op.set_requestednumbytes(3 * SmallGroup::kBlock + 1);
+  EXPECT_TRUE(refusal(op).contains("897025 bytes of group 32"));
+  op = SmallGroup::Request(1, MD5CRC);
+  op.add_blockindices(0);
+  EXPECT_TRUE(refusal(op).contains("0 servers, and 1 indices"));
+  op = SmallGroup::Request(1, MD5CRC);
+  op.mutable_ecpolicy()->mutable_schema()->set_dataunits(17);
+  EXPECT_TRUE(refusal(op).contains("the id 70, 17 data units"));
+  op.mutable_ecpolicy()->clear_schema();
+  EXPECT_TRUE(refusal(op).contains("no erasure coding policy with the id 70"));
+  op = SmallGroup::Request(1, COMPOSITE_CRC);
+  op.mutable_ecpolicy()->set_cellsize(1000);
+  EXPECT_TRUE(refusal(op).contains("a checksum for each 1000 bytes"));
 }
 
 TEST(TransferTest, ConnectionsBeyondTheLimitAreClosed) {
