@@ -86,6 +86,7 @@ import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.StoreMemory;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
+import io.ebbfs.namenode.tasks.scan.GroupDamage;
 import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
@@ -287,6 +288,9 @@ public final class NamenodeServer implements AutoCloseable {
             blocks::orphanBytes,
             blocks::lostDisksToWalk,
             blocks::lostDiskBlocksExamined,
+            blocks::pendingDeletions,
+            blocks::pendingDeletionsOfGroups,
+            new GroupDamage(),
             blocks::blocksOn,
             blocks::drain);
     ReportedHeat heat = new ReportedHeat(clock);
@@ -358,12 +362,13 @@ public final class NamenodeServer implements AutoCloseable {
         });
 
     LongCalls longCalls = longCalls(config);
+    BlockCounts withGroups = counts.with(coding.groupDamage());
     ClientProtocol clients =
         ReadOnlyGuard.of(
             new ClientFrontEnd(
                 files,
                 blocks,
-                counts,
+                withGroups,
                 cluster,
                 defaults(config),
                 superuser,

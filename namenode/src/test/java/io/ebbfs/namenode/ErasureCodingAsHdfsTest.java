@@ -90,6 +90,8 @@ class ErasureCodingAsHdfsTest {
     compare(superusers, "codecs", fs -> new TreeMap<>(fs.getAllErasureCodingCodecs()));
     compare(superusers, "topology", fs -> topology(fs, "RS-6-3-1024k"));
     compare(superusers, "topology", fs -> topology(fs, "none"));
+    compare(superusers, "groups", fs -> fs.getClient().getNamenode().getECBlockGroupStats());
+    compare(others, "groups", fs -> fs.getClient().getNamenode().getECBlockGroupStats());
   }
 
   private static Object topology(DistributedFileSystem fs, String policy) throws Exception {

@@ -316,6 +316,16 @@ public final class BlockManager implements BlockService, TypeMover {
     return feeder.orphans().replicas();
   }
 
+  /** Replicas of deleted blocks that their servers are to delete, as of a few seconds ago. */
+  public long pendingDeletions() {
+    return feeder.pending().replicas();
+  }
+
+  /** Those of them that are of block groups. */
+  public long pendingDeletionsOfGroups() {
+    return feeder.pending().ofGroups();
+  }
+
   /** The bytes of {@link #orphanReplicas}. */
   public long orphanBytes() {
     return feeder.orphans().lengthBytes();
@@ -438,14 +448,15 @@ public final class BlockManager implements BlockService, TypeMover {
     Set<String> storages = new LinkedHashSet<>();
     for (Replica replica : ReplicaRows.of(transaction, ownerId, blockId)) {
       deleteRows(transaction, ownerId, blockId, replica.storageUuid());
-      gone.add(ReplicaRows.invalidation(blockId, replica));
+      gone.add(ReplicaRows.invalidation(blockId, replica).of(block));
       storages.add(replica.storageUuid());
     }
     // Half-written replicas have no rows.
     for (String storage : block.getPipelineStorageUuidsList()) {
       if (storages.add(storage)) {
         gone.add(
-            new Invalidation(storage, blockId, block.getGenerationStamp(), block.getLengthBytes()));
+            new Invalidation(storage, blockId, block.getGenerationStamp(), block.getLengthBytes())
+                .of(block));
       }
     }
     transaction.delete(Tables.BLOCK_OWNER, Tables.blockOwner(blockId));

@@ -86,8 +86,24 @@ public interface BlockService {
     }
   }
 
-  /** A replica that its server is to delete. */
-  record Invalidation(String storageUuid, long blockId, long generationStamp, long lengthBytes) {}
+  /**
+   * A replica that its server is to delete.
+   *
+   * @param ofGroup whether the block was one of a block group
+   */
+  record Invalidation(
+      String storageUuid, long blockId, long generationStamp, long lengthBytes, boolean ofGroup) {
+    public Invalidation(
+        String storageUuid, long blockId, long generationStamp, long lengthBytes) {
+      this(storageUuid, blockId, generationStamp, lengthBytes, false);
+    }
+
+    /** The same, for a block that is known. */
+    Invalidation of(BlockRow block) {
+      return new Invalidation(
+          storageUuid, blockId, generationStamp, lengthBytes, block.hasGroupFileId());
+    }
+  }
 
   /**
    * Chooses disks for new replicas: on different servers, and on no server of a disk that was

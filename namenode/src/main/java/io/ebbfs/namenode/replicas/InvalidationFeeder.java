@@ -36,6 +36,16 @@ final class InvalidationFeeder {
     static final Orphans NONE = new Orphans(0, 0);
   }
 
+  /**
+   * Replicas of deleted blocks on all live disks, whose deletion is not confirmed.
+   *
+   * @param replicas their number
+   * @param ofGroups how many of them are of block groups
+   */
+  record Pending(long replicas, long ofGroups) {
+    static final Pending NONE = new Pending(0, 0);
+  }
+
   private final DatanodeRegistry cluster;
   private final InvalidationRows rows;
   private final DatanodeCommandQueue commands;
@@ -46,6 +56,9 @@ final class InvalidationFeeder {
   private long walkedMillis = Long.MIN_VALUE;
   private long replicas;
   private long lengthBytes;
+  private long pendingReplicas;
+  private long pendingOfGroups;
+  private volatile Pending pending = Pending.NONE;
   private volatile Orphans orphans = Orphans.NONE;
 
   InvalidationFeeder(
@@ -64,6 +77,11 @@ final class InvalidationFeeder {
   /** Orphans as of the last walk. */
   Orphans orphans() {
     return orphans;
+  }
+
+  /** Deletions as of the last walk. */
+  Pending pending() {
+    return pending;
   }
 
   /** Walks a bounded number of rows. */
@@ -92,6 +110,9 @@ final class InvalidationFeeder {
       if (row.value().hasOrphanSinceMillis() && !isDue) {
         replicas++;
         lengthBytes += row.value().getLengthBytes();
+      } else {
+        pendingReplicas++;
+        pendingOfGroups += row.value().getOfGroup() ? 1 : 0;
       }
       if (isDue && !commands.isOrdered(disk.storageUuid(), blockId)) {
         due.add(
@@ -123,6 +144,9 @@ final class InvalidationFeeder {
           found.lengthBytes());
     }
     orphans = found;
+    pending = new Pending(pendingReplicas, pendingOfGroups);
+    pendingReplicas = 0;
+    pendingOfGroups = 0;
     replicas = 0;
     lengthBytes = 0;
     walkedMillis = clock.millis();

@@ -98,6 +98,9 @@ final class InvalidationRows {
             .setGenerationStamp(gone.generationStamp())
             .setLengthBytes(gone.lengthBytes());
     orphanSinceMillis.ifPresent(row::setOrphanSinceMillis);
+    if (gone.ofGroup()) {
+      row.setOfGroup(true);
+    }
     transaction.put(
         Tables.INVALIDATION,
         Tables.invalidation(disk.storageNumber(), gone.blockId()),
@@ -147,7 +150,17 @@ final class InvalidationRows {
             || known.get().getGenerationStamp() != reported.generationStamp()
             || known.get().getLengthBytes() != reported.lengthBytes();
     if (changed) {
-      put(transaction, disk, reported, orphanSince);
+      boolean ofGroup = known.filter(InvalidationRow::getOfGroup).isPresent();
+      put(
+          transaction,
+          disk,
+          new Invalidation(
+              reported.storageUuid(),
+              reported.blockId(),
+              reported.generationStamp(),
+              reported.lengthBytes(),
+              ofGroup),
+          orphanSince);
     }
     return orphanSince.isEmpty() || isOver(orphanSince.get());
   }

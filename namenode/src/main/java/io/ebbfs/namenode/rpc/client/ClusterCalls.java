@@ -7,6 +7,7 @@ import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.replicas.BlockLocator;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
+import io.ebbfs.namenode.tasks.scan.GroupDamage;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
@@ -16,6 +17,7 @@ import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedListEntries;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo.AdminStates;
+import org.apache.hadoop.hdfs.protocol.ECBlockGroupStats;
 import org.apache.hadoop.hdfs.protocol.EncryptionZone;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.RollingUpgradeAction;
@@ -58,8 +60,12 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   @Override
   public long[] getStats() {
     long[] stats = new long[STATS_ARRAY_LENGTH];
-    stats[GET_STATS_LOW_REDUNDANCY_IDX] = counts.underReplicatedBlocks().getAsLong();
-    stats[GET_STATS_MISSING_BLOCKS_IDX] = counts.missingBlocks().getAsLong();
+    GroupDamage groups = counts.groups();
+    stats[GET_STATS_LOW_REDUNDANCY_IDX] =
+        counts.underReplicatedBlocks().getAsLong() + groups.damaged();
+    stats[GET_STATS_CORRUPT_BLOCKS_IDX] = groups.corrupt();
+    stats[GET_STATS_MISSING_BLOCKS_IDX] = counts.missingBlocks().getAsLong() + groups.missing();
+    stats[GET_STATS_PENDING_DELETION_BLOCKS_IDX] = counts.pendingDeletions().getAsLong();
     for (Server server : cluster.liveServers()) {
       for (Disk disk : server.disks()) {
         // As in HDFS, the space of a server that is to leave does not count.
@@ -74,7 +80,25 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   @Override
   public ReplicatedBlockStats getReplicatedBlockStats() {
     return new ReplicatedBlockStats(
-        counts.underReplicatedBlocks().getAsLong(), 0, counts.missingBlocks().getAsLong(), 0, 0, 0);
+        counts.underReplicatedBlocks().getAsLong(),
+        0,
+        counts.missingBlocks().getAsLong(),
+        0,
+        0,
+        counts.pendingDeletions().getAsLong() - counts.pendingDeletionsOfGroups().getAsLong());
+  }
+
+  @Override
+  public ECBlockGroupStats getECBlockGroupStats() {
+    GroupDamage groups = counts.groups();
+    return new ECBlockGroupStats(
+        groups.damaged(),
+        groups.corrupt(),
+        groups.missing(),
+        0,
+        counts.pendingDeletionsOfGroups().getAsLong(),
+        (long) groups.misplaced(),
+        (long) groups.urgent());
   }
 
   @Override

@@ -9,7 +9,6 @@ import org.apache.hadoop.hdfs.protocol.CacheDirectiveEntry;
 import org.apache.hadoop.hdfs.protocol.CacheDirectiveInfo;
 import org.apache.hadoop.hdfs.protocol.CachePoolEntry;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
-import org.apache.hadoop.hdfs.protocol.ECBlockGroupStats;
 import org.apache.hadoop.hdfs.security.token.block.DataEncryptionKey;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
 import org.apache.hadoop.io.Text;
@@ -30,11 +29,6 @@ abstract class DisabledFeatureCalls extends UnsupportedCalls {
   @Override
   public DataEncryptionKey getDataEncryptionKey() {
     return null;
-  }
-
-  @Override
-  public ECBlockGroupStats getECBlockGroupStats() {
-    return new ECBlockGroupStats(0, 0, 0, 0, 0);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc.coding;
 
 import io.ebbfs.namenode.replicas.DrainProgress;
+import io.ebbfs.namenode.tasks.scan.GroupDamage;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -15,6 +16,9 @@ import java.util.function.ToLongFunction;
  * @param orphanBytes their bytes
  * @param lostDisksToWalk disks out of service whose blocks are still to be examined
  * @param lostDiskBlocksExamined blocks of these disks that were examined
+ * @param pendingDeletions replicas of deleted blocks that their servers are to delete
+ * @param pendingDeletionsOfGroups those of them that are of block groups
+ * @param groups block groups that are not whole
  * @param blocksOn replicas on the disk with this storage uuid
  * @param drain how far the drain of the server with this uuid is; empty if it is not being drained
  */
@@ -25,9 +29,12 @@ public record BlockCounts(
     LongSupplier orphanBytes,
     LongSupplier lostDisksToWalk,
     LongSupplier lostDiskBlocksExamined,
+    LongSupplier pendingDeletions,
+    LongSupplier pendingDeletionsOfGroups,
+    GroupDamage groups,
     ToLongFunction<String> blocksOn,
     Function<String, Optional<DrainProgress>> drain) {
-  /** Without orphans, lost disks and drains. */
+  /** Without orphans, lost disks, deletions, block groups and drains. */
   public BlockCounts(
       LongSupplier underReplicatedBlocks,
       LongSupplier missingBlocks,
@@ -39,7 +46,26 @@ public record BlockCounts(
         () -> 0,
         () -> 0,
         () -> 0,
+        () -> 0,
+        () -> 0,
+        new GroupDamage(),
         blocksOn,
         server -> Optional.empty());
+  }
+
+  /** The same, with block groups. */
+  public BlockCounts with(GroupDamage damage) {
+    return new BlockCounts(
+        underReplicatedBlocks,
+        missingBlocks,
+        orphanReplicas,
+        orphanBytes,
+        lostDisksToWalk,
+        lostDiskBlocksExamined,
+        pendingDeletions,
+        pendingDeletionsOfGroups,
+        damage,
+        blocksOn,
+        drain);
   }
 }

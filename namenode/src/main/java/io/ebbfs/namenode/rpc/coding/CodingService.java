@@ -32,6 +32,7 @@ import io.ebbfs.namenode.tasks.lifecycle.TransitionScanner;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.propose.BlockFreer;
 import io.ebbfs.namenode.tasks.propose.ProposalService;
+import io.ebbfs.namenode.tasks.scan.GroupDamage;
 import io.ebbfs.namenode.tasks.scan.RepairScanner;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.CancelRequestProto;
@@ -498,6 +499,11 @@ public final class CodingService implements CodingProtocol {
     space.forEach(
         (name, bytes) ->
             response.addSpaceBytes(CountProto.newBuilder().setName(name).setValue(bytes)));
+  }
+
+  /** The block groups that are not whole. */
+  public GroupDamage groupDamage() {
+    return repairs.groups();
   }
 
   private void addDamage(GetClusterResponseProto.Builder response) {

@@ -34,9 +34,14 @@ public final class RepairScanner {
    *
    * @param atRisk whether the next failure would lose blocks of it
    * @param mayWait whether it is not at risk, and its lost blocks may come back soon
+   * @param corrupt whether it is of a block group, and a bad replica is in the place of a block
    */
   private record Seen(
-      StripeState stripe, Optional<TransitionRow> transition, boolean atRisk, boolean mayWait) {}
+      StripeState stripe,
+      Optional<TransitionRow> transition,
+      boolean atRisk,
+      boolean mayWait,
+      boolean corrupt) {}
 
   private final TransitionContext context;
   private final StripeManager stripes;
@@ -44,6 +49,7 @@ public final class RepairScanner {
   private final RePlacementScheduler rePlacements;
   private final StripeTally damaged = new StripeTally();
   private final StripeTally unrecoverable = new StripeTally();
+  private final GroupDamage groups = new GroupDamage();
   private Key scannedTo;
 
   public RepairScanner(TransitionContext context, StripeManager stripes) {
@@ -61,6 +67,11 @@ public final class RepairScanner {
   /** Those of them whose lost positions cannot be rebuilt: how many each has. */
   public StripeTally unrecoverable() {
     return unrecoverable;
+  }
+
+  /** The stripes of block groups among them. */
+  public GroupDamage groups() {
+    return groups;
   }
 
   /**
@@ -150,6 +161,7 @@ public final class RepairScanner {
     for (StripeTally tally : List.of(damaged, unrecoverable, rePlacements.violated())) {
       tally.retain(after, upTo, present);
     }
+    groups.retain(after, upTo, present);
   }
 
   private void check(long stripeId) throws IOException {
@@ -161,6 +173,7 @@ public final class RepairScanner {
     if (seen.isEmpty()) {
       damaged.remove(stripeId);
       unrecoverable.remove(stripeId);
+      groups.remove(stripeId);
       rePlacements.forget(stripeId);
       return;
     }
@@ -173,9 +186,11 @@ public final class RepairScanner {
             context.settings().rewriteDeadShare(),
             seen.get().mayWait());
     note(stripe, decision.lost());
+    groups.note(stripe, seen.get().corrupt());
     if (!onlyAtRisk || seen.get().atRisk()) {
       carryOut(decision, seen.get());
     }
+    groups.noteMisplaced(stripe, rePlacements.violated().contains(stripeId));
   }
 
   private void note(StripeState stripe, SortedSet<Integer> lost) {
@@ -212,7 +227,12 @@ public final class RepairScanner {
               boolean atRisk =
                   !state.lost().isEmpty() && state.isLostWithNextServer(context.cluster());
               return Optional.of(
-                  new Seen(state, active, atRisk, !atRisk && mayWait(transaction, state)));
+                  new Seen(
+                      state,
+                      active,
+                      atRisk,
+                      !atRisk && mayWait(transaction, state),
+                      row.get().hasGroupFileId() && GroupDamage.hasCorrupt(transaction, state)));
             });
   }
 

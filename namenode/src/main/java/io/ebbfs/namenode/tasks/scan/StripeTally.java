@@ -48,6 +48,10 @@ public final class StripeTally {
     gone.forEach(this::remove);
   }
 
+  synchronized boolean contains(long stripeId) {
+    return numbers.containsKey(stripeId);
+  }
+
   /** How many stripes there are. */
   public synchronized int stripes() {
     return numbers.size();
