@@ -6,74 +6,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "InterDatanodeProtocol.pb.h"
-#include "rpc/client.h"
-#include "server/inter_datanode_service.h"
+#include "server/group_recovery.h"
+#include "server/recovery_steps.h"
 
 namespace ebb::server {
 
 namespace {
 
 using namespace hadoop::hdfs;
-
-constexpr Timeout kPeerTimeout = std::chrono::seconds(20);
-
-// True if the holder may have a replica and has not scanned its disks yet.
-bool IsNotReady(const Error& error) {
-  return error.code == ErrorCode::kNotReady ||
-         error.exception_class.ends_with("RetriableException");
-}
-
-struct Candidate {
-  DatanodeIDProto server;
-  ReplicaInfo replica;
-};
-
-// First step: stops the writer at the holder and describes its replica. Empty if it has no such
-// replica.
-Result<std::optional<ReplicaInfo>> InitReplicaRecovery(BlockStore& store,
-                                                       const DatanodeIDProto& holder,
-                                                       const RecoveringBlockProto& recovering) {
-  const auto& block = recovering.block().b();
-  if (holder.datanodeuuid() == store.server_uuid()) {
-    return store.StartRecovery(block.blockid(), block.generationstamp(), recovering.newgenstamp());
-  }
-  InitReplicaRecoveryRequestProto request;
-  *request.mutable_block() = recovering;
-  InitReplicaRecoveryResponseProto response;
-  RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()),
-                   kInterDatanodeProtocol, 1);
-  EBB_TRY(client.Call("initReplicaRecovery", request, response, kPeerTimeout));
-  if (!response.replicafound()) return std::nullopt;
-  return ReplicaInfo{response.block().blockid(),
-                     response.block().genstamp(),
-                     response.block().numbytes(),
-                     static_cast<ReplicaState>(response.state()),
-                     {}};
-}
-
-// Second step: the holder cuts its replica to `length` and finalizes it. Returns the replica's
-// storage.
-Result<std::string> UpdateReplica(BlockStore& store, const Candidate& candidate,
-                                  const ExtendedBlockProto& block, std::uint64_t recovery_id,
-                                  std::uint64_t length) {
-  if (candidate.server.datanodeuuid() == store.server_uuid()) {
-    EBB_ASSIGN(const auto info, store.FinishRecovery(block.blockid(), recovery_id, length));
-    return info.storage_uuid;
-  }
-  UpdateReplicaUnderRecoveryRequestProto request;
-  *request.mutable_block() = block;
-  request.mutable_block()->set_generationstamp(candidate.replica.generation_stamp);
-  request.mutable_block()->set_numbytes(candidate.replica.length_bytes);
-  request.set_recoveryid(recovery_id);
-  request.set_newlength(length);
-  UpdateReplicaUnderRecoveryResponseProto response;
-  RpcClient client(candidate.server.ipaddr(),
-                   static_cast<std::uint16_t>(candidate.server.ipcport()), kInterDatanodeProtocol,
-                   1);
-  EBB_TRY(client.Call("updateReplicaUnderRecovery", request, response, kPeerTimeout));
-  return response.storageuuid();
-}
 
 // Which replicas take part, and the length that they get, if the file of the block is truncated
 // within the block: those of the best state that have as many bytes. An earlier attempt may have
@@ -125,6 +65,7 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
                     const RecoveringBlockProto& recovering) {
   const auto& block = recovering.block().b();
   const std::uint64_t recovery_id = recovering.newgenstamp();
+  if (recovering.has_ecpolicy()) return RecoverGroup(store, namenode, recovering);
   if (recovering.has_truncateblock() &&
       recovering.truncateblock().blockid() != block.blockid()) {
     return Fail(ErrorCode::kUnsupported,

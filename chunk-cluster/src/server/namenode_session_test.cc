@@ -715,6 +715,101 @@ TEST_F(NamenodeSessionTest, ABlockThatAHolderHasWithoutAnyByteIsRecoveredWithout
   });
 }
 
+// The recovery of group 32, whose data lie in three blocks with cells of 1000 bytes.
+RecoveringBlockProto RecoveringGroup(
+    std::uint64_t recovery_id,
+    const std::vector<std::pair<std::uint8_t, DatanodeInfoProto>>& holders) {
+  RecoveringBlockProto recovering = Recovering(recovery_id, {});
+  recovering.mutable_block()->mutable_b()->set_blockid(32);
+  auto& policy = *recovering.mutable_ecpolicy();
+  policy.set_id(70);
+  policy.set_cellsize(1000);
+  policy.mutable_schema()->set_codecname("rs");
+  policy.mutable_schema()->set_dataunits(3);
+  policy.mutable_schema()->set_parityunits(2);
+  for (const auto& [index, holder] : holders) {
+    recovering.mutable_blockindices()->push_back(static_cast<char>(index));
+    *recovering.mutable_block()->add_locs() = holder;
+  }
+  return recovering;
+}
+
+void WritePart(Server& server, std::uint64_t index, std::size_t length) {
+  auto writer =
+      server.store->Create({.block_id = 32 + index, .generation_stamp = 1001, .checksum = {}});
+  ASSERT_TRUE(writer.has_value());
+  const auto data = RandomBytes(length, index);
+  ASSERT_TRUE(WriteBytes(**writer, 0, data));
+}
+
+TEST_F(NamenodeSessionTest, AGroupIsCutToTheRowsOfCellsThatCanBeRead) {
+  Server leader(namenode_.port());
+  Server other(namenode_.port());
+  AwaitReports(2);
+  WritePart(leader, 0, 2500);
+  WritePart(other, 1, 2000);
+  WritePart(leader, 2, 1999);
+  WritePart(other, 3, 3100);
+  auto dead = leader.info();
+  dead.mutable_id()->set_datanodeuuid("dead");
+  dead.mutable_id()->set_ipcport(1);
+  DatanodeCommandProto command;
+  command.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
+  *command.mutable_recoverycmd()->add_blocks() =
+      RecoveringGroup(1009, {{0, leader.info()},
+                             {1, other.info()},
+                             {2, leader.info()},
+                             {3, other.info()},
+                             {4, dead}});
+  namenode_.Command(leader.uuid(), command);
+  namenode_.Await("the end of the recovery", [&] { return !namenode_.recoveries.empty(); });
+  namenode_.Locked([&] {
+    const auto& commit = namenode_.recoveries.front();
+    EXPECT_EQ(commit.newlength(), 6000U);
+    EXPECT_EQ(commit.newgenstamp(), 1009U);
+    EXPECT_TRUE(commit.closefile());
+    EXPECT_FALSE(commit.deleteblock());
+    ASSERT_EQ(commit.newtargetstorages_size(), 4);
+    EXPECT_EQ(commit.newtaragets(1).datanodeuuid(), other.uuid());
+    EXPECT_EQ(commit.newtargetstorages(0), leader.store->Find(32)->storage_uuid);
+    EXPECT_EQ(commit.newtargetstorages(2), "");
+    EXPECT_EQ(commit.newtargetstorages(3), other.store->Find(35)->storage_uuid);
+  });
+  for (const auto& [server, index] :
+       {std::pair{&leader, 0U}, std::pair{&other, 1U}, std::pair{&other, 3U}}) {
+    EXPECT_EQ(server->store->Find(32 + index)->state, ReplicaState::kFinalized);
+    EXPECT_EQ(server->store->Find(32 + index)->generation_stamp, 1009U);
+    EXPECT_EQ(server->store->Find(32 + index)->length_bytes, 2000U);
+  }
+}
+
+TEST_F(NamenodeSessionTest, AGroupIsGivenUpOnceItSurelyCannotBeRead) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  WritePart(leader, 0, 2500);
+  WritePart(leader, 1, 2500);
+  auto dead = leader.info();
+  dead.mutable_id()->set_datanodeuuid("dead");
+  dead.mutable_id()->set_ipcport(1);
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
+  // The dead holder may have the block that is missing.
+  const auto early = RecoverBlock(
+      *leader.store, client,
+      RecoveringGroup(1009, {{0, leader.info()}, {1, leader.info()}, {2, dead}}));
+  ASSERT_FALSE(early.has_value());
+  EXPECT_EQ(early.error().code, ErrorCode::kNetwork) << early.error().message;
+  namenode_.Locked([&] { EXPECT_TRUE(namenode_.recoveries.empty()); });
+  const auto known = RecoverBlock(
+      *leader.store, client,
+      RecoveringGroup(1010, {{0, leader.info()}, {1, leader.info()}, {2, leader.info()}}));
+  ASSERT_TRUE(known.has_value()) << known.error().message;
+  namenode_.Locked([&] {
+    ASSERT_EQ(namenode_.recoveries.size(), 1U);
+    EXPECT_TRUE(namenode_.recoveries.front().deleteblock());
+    EXPECT_EQ(namenode_.recoveries.front().newlength(), 0U);
+  });
+}
+
 // ---- several namenodes --------------------------------------------------------------------------
 
 class SeveralNamenodesTest : public ::testing::Test {

@@ -1,0 +1,64 @@
+#include "server/recovery_steps.h"
+
+#include <chrono>
+
+#include "InterDatanodeProtocol.pb.h"
+#include "rpc/client.h"
+#include "server/inter_datanode_service.h"
+
+namespace ebb::server {
+
+using namespace hadoop::hdfs;
+
+namespace {
+constexpr Timeout kHolderTimeout = std::chrono::seconds(20);
+}  // namespace
+
+bool IsNotReady(const Error& error) {
+  return error.code == ErrorCode::kNotReady ||
+         error.exception_class.ends_with("RetriableException");
+}
+
+Result<std::optional<ReplicaInfo>> InitReplicaRecovery(BlockStore& store,
+                                                       const DatanodeIDProto& holder,
+                                                       const RecoveringBlockProto& recovering) {
+  const auto& block = recovering.block().b();
+  if (holder.datanodeuuid() == store.server_uuid()) {
+    return store.StartRecovery(block.blockid(), block.generationstamp(), recovering.newgenstamp());
+  }
+  InitReplicaRecoveryRequestProto request;
+  *request.mutable_block() = recovering;
+  InitReplicaRecoveryResponseProto response;
+  RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()),
+                   kInterDatanodeProtocol, 1);
+  EBB_TRY(client.Call("initReplicaRecovery", request, response, kHolderTimeout));
+  if (!response.replicafound()) return std::nullopt;
+  return ReplicaInfo{response.block().blockid(),
+                     response.block().genstamp(),
+                     response.block().numbytes(),
+                     static_cast<ReplicaState>(response.state()),
+                     {}};
+}
+
+Result<std::string> UpdateReplica(BlockStore& store, const Candidate& candidate,
+                                  const ExtendedBlockProto& block, std::uint64_t recovery_id,
+                                  std::uint64_t length) {
+  if (candidate.server.datanodeuuid() == store.server_uuid()) {
+    EBB_ASSIGN(const auto info, store.FinishRecovery(block.blockid(), recovery_id, length));
+    return info.storage_uuid;
+  }
+  UpdateReplicaUnderRecoveryRequestProto request;
+  *request.mutable_block() = block;
+  request.mutable_block()->set_generationstamp(candidate.replica.generation_stamp);
+  request.mutable_block()->set_numbytes(candidate.replica.length_bytes);
+  request.set_recoveryid(recovery_id);
+  request.set_newlength(length);
+  UpdateReplicaUnderRecoveryResponseProto response;
+  RpcClient client(candidate.server.ipaddr(),
+                   static_cast<std::uint16_t>(candidate.server.ipcport()), kInterDatanodeProtocol,
+                   1);
+  EBB_TRY(client.Call("updateReplicaUnderRecovery", request, response, kHolderTimeout));
+  return response.storageuuid();
+}
+
+}  // namespace ebb::server

@@ -1,0 +1,35 @@
+// The two steps of a block recovery at each holder of a replica, be it this server or another one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "DatanodeProtocol.pb.h"
+#include "common/error.h"
+#include "disk/block_store.h"
+
+namespace ebb::server {
+
+// A replica that may take part, and its holder.
+struct Candidate {
+  hadoop::hdfs::DatanodeIDProto server;
+  ReplicaInfo replica;
+};
+
+// True if the holder may have a replica and has not scanned its disks yet.
+[[nodiscard]] bool IsNotReady(const Error& error);
+
+// First step: stops the writer at the holder and describes its replica. Empty if it has no such
+// replica.
+[[nodiscard]] Result<std::optional<ReplicaInfo>> InitReplicaRecovery(
+    BlockStore& store, const hadoop::hdfs::DatanodeIDProto& holder,
+    const hadoop::hdfs::RecoveringBlockProto& recovering);
+
+// Second step: the holder cuts its replica to `length` and finalizes it. Returns the replica's
+// storage.
+[[nodiscard]] Result<std::string> UpdateReplica(BlockStore& store, const Candidate& candidate,
+                                                const hadoop::hdfs::ExtendedBlockProto& block,
+                                                std::uint64_t recovery_id, std::uint64_t length);
+
+}  // namespace ebb::server
