@@ -286,6 +286,42 @@ class BlockGroupsTest {
     other.close();
   }
 
+  /** As on HDFS, rows of cells that are not whole go. */
+  @Test
+  void aFileWhoseWriterIsGoneKeepsTheRowsOfItsLastGroupThatAreWhole() throws Exception {
+    // The next row makes the client send the last bytes of the cells of the row before.
+    byte[] data = new byte[GROUP + 5 * CELL + CELL / 2];
+    random.nextBytes(data);
+    DistributedFileSystem other = new DistributedFileSystem();
+    other.initialize(client.getUri(), new Configuration(client.getConf()));
+    FSDataOutputStream out = other.create(path("/ec/torn"), true);
+    out.write(data);
+    out.flush();
+    Await.until("a row of the second group is written", () -> openBlocks(CELL + 1) >= 3);
+    Await.until("the file is closed", () -> client.recoverLease(path("/ec/torn")));
+    int length = GROUP + 3 * CELL;
+    assertThat(client.getFileStatus(path("/ec/torn")).getLen()).isEqualTo(length);
+    assertThat(Arrays.equals(read("/ec/torn", length), Arrays.copyOf(data, length)))
+        .as("seed %d", seed)
+        .isTrue();
+    other.getClient().closeAllFilesBeingWritten(true);
+    other.close();
+  }
+
+  /** How many blocks that are being written have so many bytes. */
+  private int openBlocks(int length) throws IOException {
+    int blocks = 0;
+    try (Stream<Path> all = Files.walk(dir)) {
+      for (Path file : all.filter(p -> p.toString().contains("/rbw/blk_")).toList()) {
+        boolean isBlock = file.getFileName().toString().matches("blk_\\d+");
+        blocks += isBlock && Files.size(file) >= length ? 1 : 0;
+      }
+    } catch (UncheckedIOException | NoSuchFileException e) {
+      return 0; // a file came or went during the walk
+    }
+    return blocks;
+  }
+
   @Test
   void filesWithGroupsAreJoinedAndAppendGroups() throws Exception {
     byte[] first = write("/ec/joined", GROUP + 1);

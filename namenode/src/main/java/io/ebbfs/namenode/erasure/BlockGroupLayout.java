@@ -58,6 +58,11 @@ public record BlockGroupLayout(ErasureCodingPolicy policy) {
     return policy.getNumDataUnits() + policy.getNumParityUnits();
   }
 
+  /** The data of a row of cells, one in each data block. */
+  public long rowBytes() {
+    return (long) policy.getCellSize() * dataUnits();
+  }
+
   /** The length of the block at an index of a group with so much data; 0 if there is no block. */
   public long internalLengthBytes(long groupLengthBytes, int index) {
     return groupLengthBytes == 0

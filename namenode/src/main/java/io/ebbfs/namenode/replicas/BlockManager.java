@@ -613,6 +613,10 @@ public final class BlockManager implements BlockService, TypeMover {
 
   @Override
   public void recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException {
+    if (GroupRows.isGroup(block)) {
+      recoverGroup(block, newGenerationStamp);
+      return;
+    }
     Set<String> storages = new LinkedHashSet<>(block.getPipelineStorageUuidsList());
     boolean cuts = block.hasRecoveryLengthBytes();
     if (!cuts) {
@@ -637,16 +641,36 @@ public final class BlockManager implements BlockService, TypeMover {
             .distinct()
             .flatMap(uuid -> cluster.server(uuid).stream())
             .toList();
+    orderRecovery(
+        new DatanodeCommandQueue.Recovery(block, servers, newGenerationStamp), storages);
+  }
+
+  private void recoverGroup(BlockRow group, long newGenerationStamp) throws IOException {
+    GroupHolders holders =
+        store.transact(
+            group.getInternalOwnerId(),
+            Durability.RELAXED,
+            transaction -> GroupHolders.read(transaction, group));
+    Optional<String> unknown = whyHoldersAreUnknown(holders.storages());
+    if (unknown.isPresent()) {
+      LOG.info("block group {} is recovered later: {}", group.getBlockId(), unknown.get());
+      return;
+    }
+    orderRecovery(holders.recovery(cluster, group, newGenerationStamp), holders.storages());
+  }
+
+  /** The server that was heard of last leads the recovery. */
+  private void orderRecovery(DatanodeCommandQueue.Recovery recovery, Collection<String> storages)
+      throws IOException {
     ClusterView.Server primary =
-        servers.stream()
+        recovery.servers().stream()
             .filter(ClusterView.Server::live)
             .max(Comparator.comparingLong(ClusterView.Server::lastHeartbeatMillis))
             .orElseThrow(
                 () ->
                     new IOException(
                         "block %d cannot be recovered now: none of its disks %s is in service; try again when one is"
-                            .formatted(block.getBlockId(), storages)));
-    commands.recover(
-        primary.uuid(), new DatanodeCommandQueue.Recovery(block, servers, newGenerationStamp));
+                            .formatted(recovery.block().getBlockId(), storages)));
+    commands.recover(primary.uuid(), recovery);
   }
 }

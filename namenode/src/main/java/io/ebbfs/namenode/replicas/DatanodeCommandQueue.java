@@ -22,9 +22,21 @@ public final class DatanodeCommandQueue {
   /** The command to send a replica to another disk (DNA_TRANSFER). */
   public record Transfer(BlockRow block, Target target) {}
 
-  /** The command to bring all replicas of a block to one length and a new generation. */
+  /**
+   * The command to bring all replicas of a block to one length and a new generation, or the blocks
+   * of a block group to lengths at which its data can be read.
+   *
+   * @param indices of a group: for each server the index of the block that it has; else empty
+   */
   public record Recovery(
-      BlockRow block, List<ClusterView.Server> servers, long newGenerationStamp) {}
+      BlockRow block,
+      List<ClusterView.Server> servers,
+      List<Integer> indices,
+      long newGenerationStamp) {
+    Recovery(BlockRow block, List<ClusterView.Server> servers, long newGenerationStamp) {
+      this(block, servers, List.of(), newGenerationStamp);
+    }
+  }
 
   private record ReplicaId(String storageUuid, long blockId) {}
 

@@ -24,6 +24,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,9 @@ import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.protocol.SystemErasureCodingPolicies;
+import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand;
+import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand.RecoveringStripedBlock;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeCommand;
 import org.apache.hadoop.security.AccessControlException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -143,6 +147,109 @@ class BlockGroupRowsTest {
     Block third = report(file, add(later, file, second), 1);
     assertThat(real.writes.complete(file, third)).isTrue();
     assertThat(real.status("/d/f").getLen()).isEqualTo(2 * GROUP + 1);
+  }
+
+  /** The recovery of the last group that a heartbeat of one of its servers carries. */
+  private RecoveringStripedBlock orderedRecovery(Handle file) throws IOException {
+    List<RecoveringStripedBlock> orders = new ArrayList<>();
+    for (String disk : disks(file)) {
+      for (DatanodeCommand command : datanodes.heartbeat(disk)) {
+        if (command instanceof BlockRecoveryCommand recovery) {
+          recovery
+              .getRecoveringBlocks()
+              .forEach(block -> orders.add((RecoveringStripedBlock) block));
+        }
+      }
+    }
+    assertThat(orders).hasSize(1);
+    return orders.get(0);
+  }
+
+  private boolean isOpen(Handle file) throws IOException {
+    return real.reads
+        .locate(real.root(), file.src(), 0, Long.MAX_VALUE, "127.0.0.1")
+        .isUnderConstruction();
+  }
+
+  @Test
+  void aRecoveredGroupKeepsWhatCanBeRead() throws IOException {
+    Handle file = open("/d/f");
+    Block first = report(file, add(real.writes, file, null), GROUP);
+    Block second = add(real.writes, file, first);
+    assertThat(real.recovery.release(file.fileId(), CLIENT)).isFalse();
+    RecoveringStripedBlock order = orderedRecovery(file);
+    assertThat(order.getBlock().getBlockId()).isEqualTo(second.getBlockId());
+    assertThat(order.getBlockIndices()).containsExactly(0, 1, 2, 3, 4);
+    assertThat(order.getErasureCodingPolicy().getName()).isEqualTo(POLICY);
+    assertThat(order.getLocations()).hasSize(5);
+
+    List<String> disks = disks(file);
+    List<String> recovered = new ArrayList<>(disks);
+    recovered.set(1, ""); // did not take part
+    long stamp = order.getNewGenerationStamp();
+    // A chunk server of an older version takes the group for its block 0.
+    assertThatThrownBy(
+            () ->
+                real.recovery.commitBlockSynchronization(
+                    second.getBlockId(), stamp, GROUP, true, false, disks.subList(0, 1)))
+        .hasMessageContaining("in 1 blocks: whole rows of 3145728 bytes in at least 3 blocks");
+    assertThatThrownBy(
+            () ->
+                real.recovery.commitBlockSynchronization(
+                    second.getBlockId(), stamp, GROUP - 1, true, false, recovered))
+        .hasMessageContaining("with 3145727 bytes");
+    for (int twice = 0; twice < 2; twice++) {
+      real.recovery.commitBlockSynchronization(
+          second.getBlockId(), stamp, GROUP, true, false, recovered);
+    }
+    assertThat(isOpen(file)).as("without reports").isTrue();
+    for (int index : new int[] {0, 2, 3, 4}) {
+      datanodes.report(
+          new Block(second.getBlockId() + index, NamespaceFixture.BLOCK_BYTES, stamp),
+          new String[] {disks.get(index)});
+    }
+    real.monitor.tick();
+    assertThat(isOpen(file)).isFalse();
+    assertThat(real.status("/d/f").getLen()).isEqualTo(2 * GROUP);
+    assertThat(real.rows(Tables.LEASE)).isZero();
+    assertThat(disks(file)).doesNotContain(disks.get(1)).hasSize(4);
+    assertThat(fsck(Map.of("path", "/"))).contains(" Missing internal blocks:\t1 ");
+  }
+
+  @Test
+  void aGroupThatCannotBeReadGoesInItsRecovery() throws IOException {
+    Handle file = open("/d/f");
+    Block first = report(file, add(real.writes, file, null), GROUP);
+    Block second = add(real.writes, file, first);
+    assertThat(real.recovery.release(file.fileId(), CLIENT)).isFalse();
+    long stamp = orderedRecovery(file).getNewGenerationStamp();
+    assertThatThrownBy(
+            () ->
+                real.recovery.commitBlockSynchronization(
+                    second.getBlockId(), stamp - 1, 0, true, true, List.of()))
+        .hasMessageContaining("does not match current recovery id " + stamp);
+    real.recovery.commitBlockSynchronization(
+        second.getBlockId(), stamp, 0, true, true, List.of());
+    assertThat(isOpen(file)).isFalse();
+    assertThat(real.status("/d/f").getLen()).isEqualTo(GROUP);
+  }
+
+  /** A block of a dead server may make the group readable. */
+  @Test
+  void aRecoveryAlsoAsksServersThatMayComeBack() throws IOException {
+    Handle file = open("/d/f");
+    add(real.writes, file, null);
+    List<String> disks = disks(file);
+    for (int i = 0; i < 8; i++) {
+      real.clock.advance(5_000);
+      for (String disk : disks.subList(0, 4)) {
+        datanodes.heartbeat(disk);
+      }
+      real.blocks.tick();
+    }
+    assertThat(real.cluster.liveServers()).hasSize(4);
+    assertThat(real.recovery.release(file.fileId(), CLIENT)).isFalse();
+    assertThat(orderedRecovery(file).getBlockIndices()).containsExactly(0, 1, 2, 3, 4);
   }
 
   @Test

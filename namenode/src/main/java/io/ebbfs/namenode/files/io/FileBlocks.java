@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.files.io;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.leases.LeaseRows;
@@ -275,6 +276,39 @@ final class FileBlocks {
             .setState(BlockStateProto.COMMITTED)
             .build());
     completeIfReported(0);
+  }
+
+  /**
+   * Commits the last block, a group, with the result of a recovery.
+   *
+   * @param storageUuids by the index of the block; empty for a block that did not take part
+   * @throws IOException if no recovery of a group ends so: a chunk server of an older version takes
+   *     the group for a block
+   */
+  void commitGroup(long generationStamp, long lengthBytes, List<String> storageUuids)
+      throws IOException {
+    BlockRow group = fromEnd(0).orElseThrow();
+    BlockGroupLayout layout = BlockGroupLayout.of(group.getEcPolicyId());
+    long live = storageUuids.stream().filter(storage -> !storage.isEmpty()).count();
+    if (live < layout.dataUnits() || lengthBytes <= 0 || lengthBytes % layout.rowBytes() != 0) {
+      throw new IOException(
+          "group blk_%d of file %d is not closed with %d bytes in %d blocks: whole rows of %d bytes in at least %d blocks are needed. Its recovery is repeated"
+              .formatted(
+                  group.getBlockId(),
+                  file.id(),
+                  lengthBytes,
+                  live,
+                  layout.rowBytes(),
+                  layout.dataUnits()));
+    }
+    BlockGroups.renew(transaction, group, generationStamp, storageUuids);
+    replaceLast(
+        group.toBuilder()
+            .setGenerationStamp(generationStamp)
+            .setLengthBytes(lengthBytes)
+            .setState(BlockStateProto.COMMITTED)
+            .clearRecoveryGenerationStamp()
+            .build());
   }
 
   /** Whether a block, counted from the end, is complete. Completes a block with a live replica. */

@@ -304,10 +304,12 @@ public final class LeaseRecovery {
     file.lockLast(2);
     Optional<BlockRow> last = file.fromEnd(0);
     if (last.isPresent() && !FileBlocks.isCommitted(last.get())) {
+      boolean isGroup = GroupRows.isGroup(last.get());
       boolean neverWritten =
-          GroupRows.isGroup(last.get()) // as in HDFS, nothing of it was promised before its end
-              || last.get().getPipelineStorageUuidsCount() == 0 && last.get().getLengthBytes() == 0;
-      if (GroupRows.isGroup(last.get()) && !file.completeIfReported(1)) {
+          !isGroup
+              && last.get().getPipelineStorageUuidsCount() == 0
+              && last.get().getLengthBytes() == 0;
+      if (isGroup && !file.completeIfReported(1)) {
         return Decision.of(Next.WAIT, List.of()); // the group before becomes a stripe first
       }
       return neverWritten
@@ -490,7 +492,7 @@ public final class LeaseRecovery {
               file.lockLast(1);
               refuseEarly(transaction, file, blockId, delete ? 0 : lengthBytes, storageUuids);
               return synchronize(
-                  file, blockId, generationStamp, lengthBytes, closeFile, delete, storageUuids);
+                  transaction, file, blockId, generationStamp, lengthBytes, closeFile, delete, storageUuids);
             });
     blocks.invalidate(gone);
   }
@@ -533,6 +535,7 @@ public final class LeaseRecovery {
   }
 
   private List<Invalidation> synchronize(
+      Transaction transaction,
       FileBlocks file,
       long blockId,
       long generationStamp,
@@ -561,6 +564,13 @@ public final class LeaseRecovery {
     List<Invalidation> gone = List.of();
     if (delete) {
       gone = file.removeLast();
+    } else if (GroupRows.isGroup(last)) {
+      file.commitGroup(generationStamp, lengthBytes, storageUuids);
+      if (!file.completeIfReported(0)) {
+        // The reports of the blocks have not come. The monitor closes the file when they have.
+        LeaseRows.add(transaction, LeaseManager.RECOVERY_HOLDER, file.file().id(), 0);
+        return gone;
+      }
     } else {
       file.replaceLast(
           last.toBuilder()

@@ -1,5 +1,7 @@
 package io.ebbfs.namenode.rpc.datanode;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
@@ -33,6 +35,7 @@ import org.apache.hadoop.hdfs.server.protocol.BalancerBandwidthCommand;
 import org.apache.hadoop.hdfs.server.protocol.BlockCommand;
 import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand;
 import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand.RecoveringBlock;
+import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand.RecoveringStripedBlock;
 import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeCommand;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
@@ -301,11 +304,24 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
     DatanodeInfo[] servers =
         order.servers().stream().map(BlockLocator::info).toArray(DatanodeInfo[]::new);
     long stamp = order.newGenerationStamp();
+    if (GroupRows.isGroup(order.block())) {
+      return groupRecovery(order, new RecoveringBlock(block, servers, stamp));
+    }
     if (!order.block().hasRecoveryLengthBytes()) {
       return new RecoveringBlock(block, servers, stamp);
     }
     long length = order.block().getRecoveryLengthBytes();
     return new RecoveringBlock(block, servers, new Block(block.getBlockId(), length, stamp));
+  }
+
+  private static RecoveringBlock groupRecovery(
+      DatanodeCommandQueue.Recovery order, RecoveringBlock group) {
+    byte[] indices = new byte[order.indices().size()];
+    for (int i = 0; i < indices.length; i++) {
+      indices[i] = order.indices().get(i).byteValue();
+    }
+    return new RecoveringStripedBlock(
+        group, indices, BlockGroupLayout.of(order.block().getEcPolicyId()).policy());
   }
 
   // ---- reports
