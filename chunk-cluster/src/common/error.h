@@ -30,6 +30,8 @@ struct Error {
   std::string message;
   // For kRemote: the Java class name of the exception.
   std::string exception_class = {};
+  // For kRemote: the first line of the exception's own message.
+  std::string exception_message = {};
 };
 
 // True if a resource is used up for now, such as memory or space. Nothing is broken.

@@ -47,7 +47,7 @@ Error RemoteError(const RpcResponseHeaderProto& header, const std::string& serve
       ErrorCode::kRemote,
       fmt::format("{} answered {}: {}", server,
                   header.has_exceptionclassname() ? header.exceptionclassname() : "ERROR", message),
-      header.exceptionclassname()};
+      header.exceptionclassname(), std::string(message)};
 }
 
 }  // namespace
@@ -194,7 +194,7 @@ RpcClient::RpcClient(std::string host, std::uint16_t port, std::string protocol,
       version_(version),
       user_(user.empty() ? SystemUser() : std::move(user)),
       options_(std::move(options)),
-      client_id_(rpc_wire::NewClientId()) {}
+      client_id_(options_.client_id.empty() ? rpc_wire::NewClientId() : options_.client_id) {}
 
 RpcClient::~RpcClient() { Close(); }
 
@@ -226,14 +226,15 @@ std::string RpcClient::ConnectionContextFrame() const {
   return frame;
 }
 
-std::string RpcClient::CallFrame(std::int32_t call_id, std::string_view method,
+std::string RpcClient::CallFrame(const RpcAttempt& attempt, std::string_view method,
                                  const google::protobuf::MessageLite& request) const {
   hadoop::common::RequestHeaderProto call;
   call.set_methodname(std::string(method));
   call.set_declaringclassprotocolname(protocol_);
   call.set_clientprotocolversion(version_);
   std::string frame = rpc_wire::BeginFrame();
-  RpcRequestHeaderProto header = rpc_wire::RequestHeader(call_id, client_id_);
+  RpcRequestHeaderProto header = rpc_wire::RequestHeader(attempt.call_id, client_id_);
+  header.set_retrycount(attempt.retry);
   options_.key.Sign(header, protocol_);
   rpc_wire::AppendDelimited(frame, header);
   rpc_wire::AppendDelimited(frame, call);
@@ -272,14 +273,20 @@ Status RpcClient::Call(std::string_view method, const google::protobuf::MessageL
 
 Status RpcClient::Call(std::string_view method, const google::protobuf::MessageLite& request,
                        google::protobuf::MessageLite& response, Timeout timeout) {
+  const auto call_id = static_cast<std::int32_t>(next_call_id_.fetch_add(1) & 0x7FFFFFFF);
+  return Call(method, request, response, timeout, {.call_id = call_id});
+}
+
+Status RpcClient::Call(std::string_view method, const google::protobuf::MessageLite& request,
+                       google::protobuf::MessageLite& response, Timeout timeout,
+                       const RpcAttempt& attempt) {
   if (!request.IsInitialized()) {
     return Fail(ErrorCode::kInvalid, fmt::format("the request of {} lacks required fields: {}",
                                                  method, request.InitializationErrorString()));
   }
-  const auto call_id = static_cast<std::int32_t>(next_call_id_.fetch_add(1) & 0x7FFFFFFF);
-  const std::string frame = CallFrame(call_id, method, request);
+  const std::string frame = CallFrame(attempt, method, request);
   EBB_ASSIGN(const std::shared_ptr<Connection> connection, Connected());
-  EBB_ASSIGN(const std::string body, connection->Exchange(call_id, frame, method, timeout));
+  EBB_ASSIGN(const std::string body, connection->Exchange(attempt.call_id, frame, method, timeout));
   auto status =
       rpc_wire::Parse(response, body, fmt::format("the answer of {} to {}", server(), method));
   // A malformed answer is the peer's mistake: kInvalid would blame the caller.

@@ -30,9 +30,20 @@ struct RpcClientOptions {
   std::size_t max_response_bytes = std::size_t{64} << 20;
   // Signs every call. Without a key, calls are not signed.
   ServiceKey key = {};
+  // The 16 bytes that name the client at servers. Empty: the client makes its own. Clients that
+  // repeat each other's calls at several servers share one.
+  std::string client_id = {};
   // The server has ended the connection, even if no call was under way. Called by a thread of the
   // client; must not block.
   std::function<void()> on_lost = {};
+};
+
+// Names a call at all servers that it is sent to. A server that knows the call of an earlier attempt
+// answers with that attempt's result.
+struct RpcAttempt {
+  std::int32_t call_id = 0;
+  // 0 for the first attempt.
+  std::int32_t retry = 0;
 };
 
 // Thread-safe. The calls of several threads share one connection, and answers come in any order.
@@ -59,6 +70,11 @@ class RpcClient {
                             google::protobuf::MessageLite& response);
   [[nodiscard]] Status Call(std::string_view method, const google::protobuf::MessageLite& request,
                             google::protobuf::MessageLite& response, Timeout timeout);
+  // The caller names the call, so that it can repeat it. All calls of a client are named by their
+  // caller, or none.
+  [[nodiscard]] Status Call(std::string_view method, const google::protobuf::MessageLite& request,
+                            google::protobuf::MessageLite& response, Timeout timeout,
+                            const RpcAttempt& attempt);
 
   // Calls that are under way fail with kShutdown, and so do later calls: no answer arrives any
   // more.
@@ -75,7 +91,7 @@ class RpcClient {
   [[nodiscard]] Result<std::shared_ptr<Connection>> Existing();
   [[nodiscard]] Error Closed() const;
   [[nodiscard]] std::string ConnectionContextFrame() const;
-  [[nodiscard]] std::string CallFrame(std::int32_t call_id, std::string_view method,
+  [[nodiscard]] std::string CallFrame(const RpcAttempt& attempt, std::string_view method,
                                       const google::protobuf::MessageLite& request) const;
 
   const std::string host_;
