@@ -1,0 +1,49 @@
+#include "cli/commands.h"
+
+namespace ebb::cli {
+
+namespace {
+
+constexpr std::size_t kAny = 1'000'000;
+
+}  // namespace
+
+const std::vector<Command>& Commands() {
+  static const std::vector<Command> commands = {
+      {"appendToFile", "LOCAL... FILE", "", 2, kAny, RunAppendToFile},
+      {"cat", "PATH...", "ignoreCrc", 1, kAny, RunCat},
+      {"checksum", "PATH...", "", 1, kAny, RunChecksum},
+      {"chgrp", "[-R] GROUP PATH...", "R", 2, kAny, RunChgrp},
+      {"chmod", "[-R] MODE PATH...", "R", 2, kAny, RunChmod},
+      {"chown", "[-R] [OWNER][:[GROUP]] PATH...", "R", 2, kAny, RunChown},
+      {"copyFromLocal", "[-f] [-p] [-d] [-l] LOCAL... PATH", "f p d l", 1, kAny, RunPut},
+      {"copyToLocal", "[-f] [-p] PATH... LOCAL", "f p ignoreCrc crc", 1, kAny, RunGet},
+      {"count", "[-q] [-h] [-v] [-u] PATH...", "q h v u", 1, kAny, RunCount},
+      {"cp", "[-f] [-p] [-d] PATH... TO", "f p d", 2, kAny, RunCp},
+      {"df", "[-h] [PATH...]", "h", 0, kAny, RunDf},
+      {"du", "[-s] [-h] [-v] [PATH...]", "s h v", 0, kAny, RunDu},
+      {"get", "[-f] [-p] PATH... LOCAL", "f p ignoreCrc crc", 1, kAny, RunGet},
+      {"getfacl", "[-R] PATH", "R", 1, 1, RunGetfacl},
+      {"getfattr", "[-R] {-n NAME | -d} [-e ENCODING] PATH", "", 0, kAny, RunGetfattr},
+      {"head", "FILE", "", 1, 1, RunHead},
+      {"ls", "[-C] [-d] [-h] [-q] [-R] [-t] [-S] [-r] [-u] [PATH...]", "C d h q R t S r u", 0,
+       kAny, RunLs},
+      {"mkdir", "[-p] PATH...", "p", 1, kAny, RunMkdir},
+      {"mv", "PATH... TO", "", 2, kAny, RunMv},
+      {"put", "[-f] [-p] [-d] [-l] LOCAL... PATH", "f p d l", 1, kAny, RunPut},
+      {"rm", "[-f] [-r|-R] [-skipTrash] PATH...", "f r R skipTrash", 1, kAny, RunRm},
+      {"rmdir", "[--ignore-fail-on-non-empty] DIRECTORY...", "-ignore-fail-on-non-empty", 1, kAny,
+       RunRmdir},
+      {"setfattr", "{-n NAME [-v VALUE] | -x NAME} PATH", "", 0, kAny, RunSetfattr},
+      {"setrep", "[-R] [-w] REPLICATION PATH...", "R w", 2, kAny, RunSetrep},
+      {"stat", "[-R] [FORMAT] PATH...", "R", 1, kAny, RunStat},
+      {"tail", "[-f] [-s SECONDS] FILE", "", 1, kAny, RunTail},
+      {"test", "-[defswrz] PATH", "d e f s w r z", 1, 1, RunTest},
+      {"text", "PATH...", "ignoreCrc", 1, kAny, RunText},
+      {"touch", "[-a] [-m] [-t yyyyMMdd:HHmmss] [-c] PATH...", "", 1, kAny, RunTouch},
+      {"touchz", "PATH...", "", 1, kAny, RunTouchz},
+  };
+  return commands;
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,118 @@
+// cp, mv
+#include "cli/commands.h"
+#include "cli/destination.h"
+
+namespace ebb::cli {
+
+namespace {
+
+// An error if the directory would be copied into itself.
+Status CheckApart(const Item& from, const Item& target) {
+  if (from.files != target.files) return {};
+  if (from.path == target.path) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("`{}' to `{}': are identical", from.text, target.Uri()));
+  }
+  if (from.IsDirectory() && target.path.starts_with(from.path == "/" ? "/" : from.path + "/")) {
+    return Fail(ErrorCode::kInvalid, fmt::format("`{}' to `{}': is a subdirectory of itself",
+                                                 from.text, target.Uri()));
+  }
+  return {};
+}
+
+class Copier {
+ public:
+  Copier(Shell& shell, const Words& words)
+      : shell_(shell), force_(words.Has("f")), keep_(words.Has("p")), direct_(words.Has("d")) {}
+
+  [[nodiscard]] bool force() const { return force_; }
+
+  Status Copy(const Item& from, Item& target) {
+    return from.IsDirectory() ? CopyDirectory(from, target) : CopyFile(from, target);
+  }
+
+ private:
+  Status CopyFile(const Item& from, const Item& target) {
+    EBB_TRY(CheckFree(target, force_));
+    EBB_ASSIGN(const auto in, from.files->OpenFile(from.path));
+    EBB_ASSIGN(auto file, NewFile::Create(target, direct_));
+    auto status = Pump(*in, file.stream());
+    if (status) status = file.Finish();
+    if (!status) {
+      file.Abandon();
+      return status;
+    }
+    return Keep(from, target);
+  }
+
+  static Status Pump(client::InputStream& in, client::OutputStream& out) {
+    for (;;) {
+      EBB_ASSIGN(const auto bytes, in.Next(kCopyBytes));
+      if (bytes.empty()) return {};
+      EBB_TRY(out.Write(bytes));
+    }
+  }
+
+  Status CopyDirectory(const Item& from, Item& target) {
+    if (!target.status) {
+      EBB_TRY(target.files->MakeDirectory(target.path, true));
+      EBB_TRY(shell_.Refresh(target));
+    } else if (!target.IsDirectory()) {
+      return Refuse(target.text, kIsNotDirectory);
+    }
+    EBB_ASSIGN(const auto children, shell_.Children(from));
+    for (const auto& child : children) {
+      Item below = ChildOf(target, child.Name());
+      auto status = shell_.Refresh(below);
+      if (status) status = Copy(child, below);
+      shell_.Complain(status);
+    }
+    return Keep(from, target);
+  }
+
+  // With -p: times, owner and rights.
+  Status Keep(const Item& from, const Item& target) const {
+    if (!keep_) return {};
+    const auto& status = *from.status;
+    EBB_TRY(target.files->SetTimes(target.path, status.modified_millis, status.accessed_millis));
+    EBB_TRY(target.files->SetOwner(target.path, status.owner, status.group));
+    return target.files->SetMode(target.path, status.mode);
+  }
+
+  Shell& shell_;
+  const bool force_;
+  const bool keep_;
+  const bool direct_;
+};
+
+}  // namespace
+
+Result<int> RunCp(Shell& shell, Words words) {
+  EBB_ASSIGN(const auto to, TakeDestination(shell, words));
+  Copier copier(shell, words);
+  EBB_TRY(CheckDestination(shell, to, words.rest.size(), copier.force()));
+  shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
+    EBB_ASSIGN(auto target, TargetIn(shell, to, item.Name()));
+    if (item.IsDirectory()) EBB_TRY(CheckApart(item, target));
+    return copier.Copy(item, target);
+  });
+  return 0;
+}
+
+Result<int> RunMv(Shell& shell, Words words) {
+  EBB_ASSIGN(const auto to, TakeDestination(shell, words));
+  EBB_TRY(CheckDestination(shell, to, words.rest.size(), false));
+  shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
+    EBB_ASSIGN(const auto target, TargetIn(shell, to, item.Name()));
+    if (item.files != target.files) {
+      return Refuse(item.text, "Does not match target filesystem");
+    }
+    if (target.status) return Refuse(target.text, kExists);
+    EBB_ASSIGN(const bool moved, item.files->RenameOld(item.path, target.path));
+    // The namenode tells no reason.
+    return moved ? Status() : Refuse(item.text, kFailed);
+  });
+  return 0;
+}
+
+}  // namespace ebb::cli

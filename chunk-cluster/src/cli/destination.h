@@ -1,0 +1,39 @@
+// Where copies and moves go: the rules of the last word of their command lines.
+#pragma once
+
+#include <string>
+
+#include "cli/shell.h"
+
+namespace ebb::cli {
+
+// The last of the words, or "." if there is only one; takes it out of the words. An error if a
+// pattern stands for several paths.
+[[nodiscard]] Result<Item> TakeDestination(Shell& shell, Words& words);
+// An error unless `sources` items may go there: several need a directory, and one needs a directory,
+// or a name that is free (with `overwrite`: a file) in a directory that exists.
+[[nodiscard]] Status CheckDestination(Shell& shell, const Item& to, std::size_t sources,
+                                      bool overwrite);
+// `to` itself, or the name below it if it is a directory; with the present status.
+[[nodiscard]] Result<Item> TargetIn(Shell& shell, const Item& to, const std::string& name);
+// An error if there is a file, and `overwrite` is false, or if there is a directory.
+[[nodiscard]] Status CheckFree(const Item& target, bool overwrite);
+
+// Writes a file under another name first, so that nobody sees a part of it: `<name>._COPYING_`.
+class NewFile {
+ public:
+  // `direct`: writes the name itself.
+  [[nodiscard]] static Result<NewFile> Create(const Item& target, bool direct);
+  // Closes the file and gives it its name.
+  [[nodiscard]] Status Finish();
+  // Deletes what was written.
+  void Abandon();
+  [[nodiscard]] client::OutputStream& stream() { return *stream_; }
+
+ private:
+  Item target_;
+  std::string path_;
+  std::unique_ptr<client::OutputStream> stream_;
+};
+
+}  // namespace ebb::cli

@@ -1,0 +1,118 @@
+// get, copyToLocal
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/commands.h"
+#include "cli/local_file.h"
+
+namespace ebb::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+timespec TimeOf(std::int64_t millis) {
+  return {.tv_sec = millis / 1000, .tv_nsec = millis % 1000 * 1'000'000};
+}
+
+class Downloader {
+ public:
+  Downloader(Shell& shell, const Words& words)
+      : shell_(shell), force_(words.Has("f")), keep_(words.Has("p")) {}
+
+  [[nodiscard]] bool force() const { return force_; }
+
+  // `text` is how messages name the local path.
+  Status Get(const Item& item, const std::string& target, const std::string& text) {
+    return item.IsDirectory() ? GetDirectory(item, target, text) : GetFile(item, target, text);
+  }
+
+ private:
+  Status GetFile(const Item& item, const std::string& target, const std::string& text) {
+    std::error_code error;
+    if (fs::exists(target, error) && (fs::is_directory(target, error) || !force_)) {
+      return Refuse(text, kExists);
+    }
+    EBB_ASSIGN(const auto in, item.files->OpenFile(item.path));
+    const std::string partial = target + "._COPYING_";
+    auto status = Pump(*in, partial);
+    if (status && std::rename(partial.c_str(), target.c_str()) != 0) {
+      status = Fail(ErrorCode::kIo, fmt::format("{} ({})", target, std::strerror(errno)));
+    }
+    if (!status) {
+      fs::remove(partial, error);
+      return status;
+    }
+    return Keep(item, target);
+  }
+
+  static Status Pump(client::InputStream& in, const std::string& path) {
+    EBB_ASSIGN(auto to, LocalFile::Create(path));
+    for (;;) {
+      EBB_ASSIGN(const auto bytes, in.Next(kCopyBytes));
+      if (bytes.empty()) return to.Close();
+      EBB_TRY(to.Write(bytes));
+    }
+  }
+
+  Status GetDirectory(const Item& item, const std::string& target, const std::string& text) {
+    std::error_code error;
+    if (fs::exists(target, error)) {
+      if (!fs::is_directory(target, error)) return Refuse(text, kIsNotDirectory);
+    } else if (!fs::create_directory(target, error)) {
+      return Fail(ErrorCode::kIo, fmt::format("mkdir `{}': {}", text, error.message()));
+    }
+    EBB_ASSIGN(const auto children, shell_.Children(item));
+    for (const auto& child : children) {
+      shell_.Complain(Get(child, target + "/" + child.Name(), text + "/" + child.Name()));
+    }
+    return Keep(item, target);
+  }
+
+  // With -p: times and rights, and the owner if the user may give files away.
+  Status Keep(const Item& item, const std::string& target) const {
+    if (!keep_) return {};
+    const timespec times[2] = {TimeOf(item.status->accessed_millis),
+                               TimeOf(item.status->modified_millis)};
+    if (utimensat(AT_FDCWD, target.c_str(), times, 0) != 0 ||
+        chmod(target.c_str(), item.status->mode) != 0) {
+      return Fail(ErrorCode::kIo, fmt::format("{} ({})", target, std::strerror(errno)));
+    }
+    return {};
+  }
+
+  Shell& shell_;
+  const bool force_;
+  const bool keep_;
+};
+
+}  // namespace
+
+Result<int> RunGet(Shell& shell, Words words) {
+  std::string text = ".";
+  if (words.rest.size() > 1) {
+    text = words.rest.back();
+    words.rest.pop_back();
+  }
+  const std::string to = LocalPath(text);
+  Downloader downloader(shell, words);
+  std::error_code error;
+  const bool directory = fs::is_directory(to, error);
+  if (words.rest.size() > 1 && !directory) {
+    return Refuse(text, fs::exists(to, error) ? kIsNotDirectory : kNoSuchFile);
+  }
+  if (fs::exists(to, error) && !directory && !downloader.force()) return Refuse(text, kExists);
+  const auto parent = fs::absolute(to, error).parent_path();
+  if (!fs::exists(to, error) && !fs::exists(parent, error)) return Refuse(text, kNoSuchFile);
+  shell.ForEachExisting(words.rest, [&](Item& item) {
+    if (!directory) return downloader.Get(item, to, text);
+    const std::string below = "/" + item.Name();
+    return downloader.Get(item, to + below, text == "." ? item.Name() : text + below);
+  });
+  return 0;
+}
+
+}  // namespace ebb::cli

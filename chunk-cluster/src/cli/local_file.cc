@@ -1,0 +1,71 @@
+#include "cli/local_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace ebb::cli {
+
+namespace {
+
+std::unexpected<Error> Failed(const std::string& path, const char* what) {
+  return Fail(ErrorCode::kIo, fmt::format("{} ({}: {})", path, what, std::strerror(errno)));
+}
+
+}  // namespace
+
+Result<LocalFile> LocalFile::OpenToRead(const std::string& path) {
+  if (path == "-") return LocalFile(path, dup(STDIN_FILENO));
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Failed(path, "open");
+  posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  return LocalFile(path, fd);
+}
+
+Result<LocalFile> LocalFile::Create(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return Failed(path, "create");
+  return LocalFile(path, fd);
+}
+
+LocalFile::LocalFile(LocalFile&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+
+LocalFile::~LocalFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Result<std::size_t> LocalFile::Read(std::span<std::byte> out) {
+  for (;;) {
+    const ssize_t n = read(fd_, out.data(), out.size());
+    if (n >= 0) return static_cast<std::size_t>(n);
+    if (errno != EINTR) return Failed(path_, "read");
+  }
+}
+
+Status LocalFile::Write(std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const ssize_t n = write(fd_, data.data(), data.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Failed(path_, "write");
+    data = data.subspan(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+Status LocalFile::Close() {
+  if (close(std::exchange(fd_, -1)) != 0) return Failed(path_, "close");
+  return {};
+}
+
+std::string LocalPath(const std::string& text) {
+  if (text.starts_with("file://")) return text.substr(7);
+  if (text.starts_with("file:")) return text.substr(5);
+  return text;
+}
+
+}  // namespace ebb::cli

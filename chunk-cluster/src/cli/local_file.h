@@ -1,0 +1,42 @@
+// Files of this machine.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "common/error.h"
+
+namespace ebb::cli {
+
+// One thread at a time.
+class LocalFile {
+ public:
+  // "-" is standard input.
+  [[nodiscard]] static Result<LocalFile> OpenToRead(const std::string& path);
+  [[nodiscard]] static Result<LocalFile> Create(const std::string& path);
+  LocalFile(LocalFile&& other) noexcept;
+  LocalFile& operator=(LocalFile&&) = delete;
+  LocalFile(const LocalFile&) = delete;
+  LocalFile& operator=(const LocalFile&) = delete;
+  ~LocalFile();
+
+  // 0 at the end.
+  [[nodiscard]] Result<std::size_t> Read(std::span<std::byte> out);
+  [[nodiscard]] Status Write(std::span<const std::byte> data);
+  // Tells of errors that the operating system has kept until now.
+  [[nodiscard]] Status Close();
+
+ private:
+  LocalFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+
+  std::string path_;
+  int fd_ = -1;
+};
+
+// The path of "file:" URIs and of plain texts.
+[[nodiscard]] std::string LocalPath(const std::string& text);
+
+}  // namespace ebb::cli

@@ -1,0 +1,219 @@
+#include "cli/shell.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include "client/glob_pattern.h"
+
+namespace ebb::cli {
+
+namespace {
+
+constexpr std::string_view kHdfs = "hdfs://";
+
+std::vector<std::string> PartsOf(const std::string& path) {
+  std::vector<std::string> parts;
+  std::istringstream all(path);
+  for (std::string part; std::getline(all, part, '/');) {
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      if (!parts.empty()) parts.pop_back();
+    } else {
+      parts.push_back(part);
+    }
+  }
+  return parts;
+}
+
+std::string PathOf(const std::vector<std::string>& parts) {
+  std::string path;
+  for (const auto& part : parts) path += "/" + part;
+  return path.empty() ? "/" : path;
+}
+
+std::string Below(const std::string& directory, const std::string& name) {
+  return directory.ends_with('/') ? directory + name : directory + "/" + name;
+}
+
+// A path of the same kind as `like`: with a scheme, absolute, or relative to `home`.
+std::string TextLike(const std::string& like, const Item& item, const std::string& home) {
+  if (like.starts_with(kHdfs)) return item.Uri();
+  if (like.starts_with('/')) return item.path;
+  return item.path.starts_with(home + "/") ? item.path.substr(home.size() + 1) : item.path;
+}
+
+}  // namespace
+
+std::string Item::Parent() const {
+  const auto slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Item ChildOf(const Item& directory, client::FileStatus status) {
+  Item child = ChildOf(directory, status.name);
+  child.status = std::move(status);
+  return child;
+}
+
+Item ChildOf(const Item& directory, const std::string& name) {
+  return {.text = directory.text == "." ? name : Below(directory.text, name),
+          .path = Below(directory.path, name),
+          .files = directory.files,
+          .status = std::nullopt};
+}
+
+std::unexpected<Error> Refuse(const std::string& path, std::string_view what) {
+  return Fail(ErrorCode::kInvalid, fmt::format("`{}': {}", path, what));
+}
+
+Shell::Shell(client::Configuration configuration, std::string command)
+    : configuration_(std::move(configuration)),
+      command_(std::move(command)),
+      user_(client::CurrentUser()) {}
+
+Result<client::FileSystem*> Shell::FilesOf(const std::string& authority) {
+  auto& files = files_[authority];
+  if (!files) {
+    EBB_ASSIGN(files, client::FileSystem::Open(configuration_, authority));
+  }
+  return files.get();
+}
+
+Result<Item> Shell::Resolve(const std::string& text) {
+  if (text.empty()) return Misuse("Can not create a Path from an empty string");
+  Item item{.text = text, .path = text, .files = nullptr, .status = std::nullopt};
+  std::string authority;
+  if (text.starts_with("hdfs:/")) {
+    const std::string rest = text.substr(text.starts_with(kHdfs) ? kHdfs.size() : 5);
+    const auto slash = std::min(rest.find('/'), rest.size());
+    authority = rest.substr(0, slash);
+    item.path = rest.substr(slash);
+  } else if (text.starts_with("file:") || text.find("://") != std::string::npos) {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("'{}' is no path of HDFS; use 'hdfs dfs' for other file systems", text));
+  } else if (!text.starts_with('/')) {
+    item.path = "/user/" + user_ + "/" + text;
+  }
+  if (authority.empty()) {
+    EBB_ASSIGN(authority, client::DefaultAuthority(configuration_));
+  }
+  EBB_ASSIGN(item.files, FilesOf(authority));
+  item.path = PathOf(PartsOf(item.path));
+  return item;
+}
+
+Result<Item> Shell::Look(const std::string& text) {
+  EBB_ASSIGN(auto item, Resolve(text));
+  EBB_TRY(Refresh(item));
+  return item;
+}
+
+Status Shell::Refresh(Item& item) {
+  EBB_ASSIGN(item.status, item.files->Stat(item.path));
+  return {};
+}
+
+Result<std::vector<Item>> Shell::Children(const Item& directory) {
+  std::vector<Item> children;
+  EBB_TRY(directory.files->List(directory.path, [&](std::vector<client::FileStatus>& batch) {
+    for (auto& status : batch) children.push_back(ChildOf(directory, std::move(status)));
+    return true;
+  }));
+  return children;
+}
+
+Result<std::vector<Item>> Shell::Expand(const std::string& text) {
+  if (!client::IsPattern(text)) {
+    EBB_ASSIGN(auto item, Look(text));
+    return std::vector<Item>{std::move(item)};
+  }
+  EBB_ASSIGN(const auto patterns, client::ExpandBraces(text));
+  std::vector<Item> found;
+  for (const auto& pattern : patterns) {
+    EBB_ASSIGN(const auto item, Resolve(pattern));
+    EBB_ASSIGN(auto root, Look(item.files->uri() + "/"));
+    EBB_TRY(Match(root, PartsOf(item.path), found));
+  }
+  if (found.empty()) return Refuse(text, kNoSuchFile);
+  for (auto& item : found) item.text = TextLike(text, item, "/user/" + user_);
+  std::ranges::sort(found, {}, &Item::path);
+  const auto repeated = std::ranges::unique(found, {}, &Item::path);
+  found.erase(repeated.begin(), repeated.end());
+  return found;
+}
+
+Status Shell::Match(const Item& base, const std::vector<std::string>& parts,
+                    std::vector<Item>& found) {
+  if (parts.empty()) {
+    found.push_back(base);
+    return {};
+  }
+  const std::vector<std::string> rest(parts.begin() + 1, parts.end());
+  if (!client::IsPattern(parts[0])) {
+    Item child = ChildOf(base, parts[0]);
+    EBB_TRY(Refresh(child));
+    return child.status ? Match(child, rest, found) : Status();
+  }
+  if (!base.IsDirectory()) return {};
+  EBB_ASSIGN(const auto children, Children(base));
+  for (const auto& child : children) {
+    if (client::Matches(parts[0], child.Name())) EBB_TRY(Match(child, rest, found));
+  }
+  return {};
+}
+
+void Shell::ForEach(const std::vector<std::string>& texts,
+                    const std::function<Status(Item&)>& run) {
+  std::vector<Item> all;
+  for (const auto& text : texts) {
+    auto items = Expand(text);
+    if (!items) {
+      Complain(items.error());
+      continue;
+    }
+    std::ranges::move(*items, std::back_inserter(all));
+  }
+  for (auto& item : all) Complain(run(item));
+}
+
+void Shell::ForEachExisting(const std::vector<std::string>& texts,
+                            const std::function<Status(Item&)>& run) {
+  ForEach(texts, [&](Item& item) -> Status {
+    if (!item.status) return Refuse(item.text, kNoSuchFile);
+    return run(item);
+  });
+}
+
+void Shell::Walk(Item& item, const std::function<Status(Item&)>& run) {
+  const auto status = run(item);
+  if (!status) return Complain(status.error());
+  if (!item.IsDirectory()) return;
+  auto children = Children(item);
+  if (!children) return Complain(children.error());
+  for (auto& child : *children) Walk(child, run);
+}
+
+void Shell::Complain(const Error& error) {
+  std::fflush(stdout);
+  const std::string& message =
+      error.exception_message.empty() ? error.message : error.exception_message;
+  fmt::print(stderr, "{}: {}\n", command_, message.substr(0, message.find('\n')));
+  ++errors_;
+}
+
+void Shell::Tell(std::string_view line) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}\n", line);
+}
+
+bool Words::Has(std::string_view option) const {
+  return std::ranges::find(options, option) != options.end();
+}
+
+std::unexpected<Error> Misuse(std::string message) {
+  // A misuse has no exception; its class marks it for the main program.
+  return std::unexpected(Error{ErrorCode::kInvalid, std::move(message), "misuse"});
+}
+
+}  // namespace ebb::cli

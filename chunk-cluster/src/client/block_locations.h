@@ -1,0 +1,47 @@
+// Where the blocks of an open file are: a cache of the namenode's answers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "client/namenode_connection.h"
+#include "common/error.h"
+#include "hdfs.pb.h"
+
+namespace ebb::client {
+
+// One thread at a time. An answer is used until Forget(), because blocks move seldom, and a reader
+// that meets a wrong location forgets the answer.
+class BlockLocations {
+ public:
+  BlockLocations(NamenodeConnection& namenode, std::string path, std::uint64_t prefetch_bytes)
+      : namenode_(namenode), path_(std::move(path)), prefetch_bytes_(prefetch_bytes) {}
+
+  // Asks for the length and the first blocks. kNotFound if there is no such file; kUnsupported if
+  // this client cannot read it.
+  [[nodiscard]] Status Open();
+  // The block that holds this byte of the file, which is below length().
+  [[nodiscard]] Result<const hadoop::hdfs::LocatedBlockProto*> At(std::uint64_t offset);
+  void Forget() { blocks_.clear(); }
+
+  // Of the file. A file that is being written has what its last block showed at Open().
+  [[nodiscard]] std::uint64_t length() const { return length_; }
+
+ private:
+  [[nodiscard]] Result<hadoop::hdfs::LocatedBlocksProto> Ask(std::uint64_t offset,
+                                                             std::uint64_t length);
+  [[nodiscard]] Status AddUnfinished(hadoop::hdfs::LocatedBlockProto last);
+  void Keep(const hadoop::hdfs::LocatedBlocksProto& answer);
+
+  NamenodeConnection& namenode_;
+  const std::string path_;
+  const std::uint64_t prefetch_bytes_;
+  std::uint64_t length_ = 0;
+  // By the offset of their first byte.
+  std::map<std::uint64_t, hadoop::hdfs::LocatedBlockProto> blocks_;
+  // The last block of a file that is being written, with its length at Open().
+  hadoop::hdfs::LocatedBlockProto unfinished_;
+};
+
+}  // namespace ebb::client

@@ -1,0 +1,54 @@
+// Reads a range of a block from one chunk server or DataNode.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "common/error.h"
+#include "common/socket.h"
+#include "common/socket_reader.h"
+#include "hdfs.pb.h"
+#include "transfer/wire.h"
+
+namespace ebb::client {
+
+// One thread at a time, except for Shutdown(). Every packet is verified against its checksums.
+class BlockReader {
+ public:
+  // kNotFound if the server refuses.
+  [[nodiscard]] static Result<std::unique_ptr<BlockReader>> Open(
+      const hadoop::hdfs::LocatedBlockProto& block, const hadoop::hdfs::DatanodeIDProto& server,
+      std::uint64_t offset, std::uint64_t end, const std::string& client_name);
+
+  // The next bytes of the range, at most `most`; none at its end. They are valid until the next
+  // call. kCorrupt if they contradict their checksums.
+  [[nodiscard]] Result<std::span<const std::byte>> Next(std::size_t most);
+  // Where the next bytes begin in the block.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  // Makes a running call fail. Thread-safe.
+  void Shutdown() { socket_.Shutdown(); }
+
+ private:
+  BlockReader(Socket socket, std::uint64_t block_id, std::uint64_t offset, std::uint64_t end);
+  [[nodiscard]] Status Start(const hadoop::hdfs::OpReadBlockProto& op);
+  [[nodiscard]] Status NextPacket();
+  void Finish();
+  [[nodiscard]] std::unexpected<Error> Nonsense(const char* what) const;
+
+  Socket socket_;
+  SocketReader reader_;
+  const std::uint64_t block_id_;
+  format::Checksum checksum_;
+  std::uint64_t packet_offset_ = 0;
+  std::uint64_t position_;
+  const std::uint64_t end_;
+  bool finished_ = false;
+  // The rest of the current packet, inside the reader's buffer.
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace ebb::client

@@ -1,0 +1,184 @@
+#include "client/block_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "ClientNamenodeProtocol.pb.h"
+
+namespace ebb::client {
+
+using namespace hadoop::hdfs;
+using ebb::Status;
+
+namespace {
+
+// While the namenode waits for the replicas of the block before.
+constexpr char kNotReplicatedYet[] = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException";
+constexpr auto kFirstBlockWait = std::chrono::milliseconds(50);
+constexpr int kMostBlockWaits = 8;
+
+}  // namespace
+
+BlockWriter::BlockWriter(NamenodeConnection& namenode, const WrittenFile& file,
+                         const format::Checksum& checksum, int most_retries)
+    : namenode_(namenode), file_(file), most_retries_(most_retries) {
+  target_.client_name = file.client_name;
+  target_.checksum = checksum;
+  target_.block_bytes = file.block_bytes;
+}
+
+Result<LocatedBlockProto> BlockWriter::AskForBlock(const ExtendedBlockProto* previous) {
+  AddBlockRequestProto request;
+  request.set_src(file_.path);
+  request.set_clientname(file_.client_name);
+  request.set_fileid(file_.file_id);
+  if (previous != nullptr) *request.mutable_previous() = *previous;
+  for (const auto& server : excluded_) *request.add_excludenodes() = server;
+  for (int waits = 0;; ++waits) {
+    auto answer = namenode_.Ask<AddBlockResponseProto>("addBlock", request);
+    if (answer) return std::move(*answer->mutable_block());
+    if (answer.error().exception_class != kNotReplicatedYet || waits == kMostBlockWaits) {
+      return std::unexpected(std::move(answer).error());
+    }
+    std::this_thread::sleep_for(kFirstBlockWait * (1 << waits));
+  }
+}
+
+Status BlockWriter::Allocate(const ExtendedBlockProto* previous) {
+  for (int retries = 0;; ++retries) {
+    EBB_ASSIGN(target_.block, AskForBlock(previous));
+    if (target_.block.blockindices().size() > 0) {
+      return Fail(ErrorCode::kUnsupported,
+                  fmt::format("clients encode {}, which this client cannot do; use 'hdfs dfs'",
+                              file_.path));
+    }
+    if (target_.block.locs_size() == 0) {
+      return Fail(ErrorCode::kNoSpace, fmt::format("the namenode names no server for a block of {}",
+                                                   file_.path));
+    }
+    target_.new_stamp = target_.block.b().generationstamp();
+    auto opened = WritePipeline::Open(target_);
+    if (opened) {
+      pipeline_ = std::move(opened).value();
+      return {};
+    }
+    Abandon();
+    if (retries >= most_retries_) return std::unexpected(std::move(opened).error().error);
+    excluded_.push_back(target_.block.locs(opened.error().server));
+  }
+}
+
+void BlockWriter::Abandon() {
+  AbandonBlockRequestProto request;
+  *request.mutable_b() = target_.block.b();
+  request.set_src(file_.path);
+  request.set_holder(file_.client_name);
+  request.set_fileid(file_.file_id);
+  AbandonBlockResponseProto response;
+  // If the call fails, the namenode frees the block with the lease.
+  (void)namenode_.Call("abandonBlock", request, response);
+}
+
+Status BlockWriter::Reopen(const LocatedBlockProto& last) {
+  target_.block = last;
+  target_.acknowledged_bytes = target_.sent_bytes = last.b().numbytes();
+  return OpenAgain(OpWriteBlockProto::PIPELINE_SETUP_APPEND,
+                   Error{ErrorCode::kNotFound, "the namenode names no server"});
+}
+
+Status BlockWriter::Send(PacketPointer packet) {
+  target_.sent_bytes = std::max(target_.sent_bytes, packet->end());
+  auto sent = pipeline_->Send(std::move(packet));
+  return sent ? sent : Recover(std::move(sent).error());
+}
+
+Status BlockWriter::AwaitAll() {
+  for (;;) {
+    auto all = pipeline_->AwaitAll();
+    if (all) break;
+    EBB_TRY(Recover(std::move(all).error()));
+  }
+  target_.acknowledged_bytes = target_.sent_bytes;
+  return {};
+}
+
+Status BlockWriter::Finish(PacketPointer end) {
+  // Servers make the block final with its last packet. So that all of them can do so after a
+  // failure, the packet leaves when they have everything else.
+  EBB_TRY(AwaitAll());
+  auto done = pipeline_->Send(std::move(end));
+  if (done) done = pipeline_->AwaitAll();
+  if (!done) {
+    target_.Drop(pipeline_->failed_server());
+    EBB_TRY(OpenAgain(OpWriteBlockProto::PIPELINE_CLOSE_RECOVERY, std::move(done).error()));
+  }
+  pipeline_ = nullptr;
+  return {};
+}
+
+Status BlockWriter::Recover(Error error) {
+  const auto pending = pipeline_->TakeUnacknowledged();
+  if (!pending.empty()) target_.acknowledged_bytes = pending.front()->begin();
+  for (;;) {
+    target_.Drop(pipeline_->failed_server());
+    EBB_TRY(OpenAgain(OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY, error));
+    bool sent = true;
+    for (const auto& packet : pending) {
+      auto status = pipeline_->Send(packet);
+      if (status) continue;
+      error = std::move(status).error();
+      sent = false;
+      break;
+    }
+    if (sent) return {};
+  }
+}
+
+Status BlockWriter::OpenAgain(OpWriteBlockProto::BlockConstructionStage stage, Error error) {
+  target_.stage = stage;
+  while (target_.block.locs_size() > 0) {
+    UpdateBlockForPipelineRequestProto request;
+    *request.mutable_block() = target_.block.b();
+    request.set_clientname(file_.client_name);
+    EBB_ASSIGN(const auto answer, namenode_.Ask<UpdateBlockForPipelineResponseProto>(
+                                      "updateBlockForPipeline", request));
+    target_.new_stamp = answer.block().b().generationstamp();
+    *target_.block.mutable_blocktoken() = answer.block().blocktoken();
+    auto opened = WritePipeline::Open(target_);
+    if (!opened) {
+      target_.Drop(opened.error().server);
+      error = std::move(opened).error().error;
+      continue;
+    }
+    pipeline_ = std::move(opened).value();
+    return PublishServers(target_.new_stamp);
+  }
+  return Fail(ErrorCode::kNetwork,
+              fmt::format("all servers of block {} of {} have failed, the last one so: {}",
+                          target_.block.b().blockid(), file_.path, error.message));
+}
+
+Status BlockWriter::PublishServers(std::uint64_t new_stamp) {
+  UpdatePipelineRequestProto request;
+  request.set_clientname(file_.client_name);
+  *request.mutable_oldblock() = target_.block.b();
+  target_.block.mutable_b()->set_generationstamp(new_stamp);
+  *request.mutable_newblock() = target_.block.b();
+  request.mutable_newblock()->set_numbytes(target_.acknowledged_bytes);
+  for (const auto& server : target_.block.locs()) *request.add_newnodes() = server.id();
+  for (const auto& storage : target_.block.storageids()) request.add_storageids(storage);
+  UpdatePipelineResponseProto response;
+  return namenode_.Call("updatePipeline", request, response);
+}
+
+ExtendedBlockProto BlockWriter::block() const {
+  ExtendedBlockProto block = target_.block.b();
+  block.set_numbytes(target_.sent_bytes);
+  return block;
+}
+
+}  // namespace ebb::client

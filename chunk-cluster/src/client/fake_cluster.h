@@ -1,0 +1,299 @@
+// A namenode and DataNodes for tests of streams: they hold bytes in memory and fail on order.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ClientNamenodeProtocol.pb.h"
+#include "common/socket.h"
+#include "common/socket_reader.h"
+#include "rpc/server.h"
+#include "transfer/wire.h"
+
+namespace ebb::client::testing {
+
+constexpr Timeout kPatience = std::chrono::seconds(20);
+
+// Accepts writes and reads of blocks. Acknowledges for all servers of a pipeline: the packets are
+// not forwarded, so that the bytes of a block are those that its first server got.
+class FakeDatanode {
+ public:
+  FakeDatanode() : listener_(Listener::Listen("127.0.0.1", 0).value()) {
+    acceptor_ = std::thread([this] { AcceptLoop(); });
+  }
+  ~FakeDatanode() {
+    listener_.Shutdown();
+    acceptor_.join();
+    for (auto& thread : threads_) thread.join();
+  }
+
+  hadoop::hdfs::DatanodeInfoProto info() const {
+    hadoop::hdfs::DatanodeInfoProto info;
+    auto& id = *info.mutable_id();
+    id.set_ipaddr("127.0.0.1");
+    id.set_hostname("127.0.0.1");
+    id.set_datanodeuuid("server-" + std::to_string(listener_.port()));
+    id.set_xferport(listener_.port());
+    id.set_infoport(0);
+    id.set_ipcport(0);
+    return info;
+  }
+
+  // The connection ends after so many packets.
+  std::atomic<int> packets_until_end = 1'000'000;
+  // The acknowledgement of the packet after so many says that server `blamed` is broken.
+  std::atomic<int> packets_until_blame = 1'000'000;
+  std::atomic<int> blamed = 0;
+  // New blocks are refused, with this server as the bad link.
+  std::string refused_link;
+  std::atomic<bool> damages_reads = false;
+
+  std::string Bytes(std::uint64_t block) {
+    const std::lock_guard lock(mutex_);
+    return blocks_[block];
+  }
+  void Put(std::uint64_t block, std::string bytes) {
+    const std::lock_guard lock(mutex_);
+    blocks_[block] = std::move(bytes);
+  }
+  std::vector<hadoop::hdfs::OpWriteBlockProto> Writes() {
+    const std::lock_guard lock(mutex_);
+    return writes_;
+  }
+
+ private:
+  void AcceptLoop() {
+    for (;;) {
+      auto socket = listener_.Accept();
+      if (!socket) return;
+      threads_.emplace_back([this, s = std::make_shared<Socket>(std::move(*socket))] {
+        (void)Serve(*s);
+      });
+    }
+  }
+
+  Status Serve(Socket& socket) {
+    SocketReader reader(socket);
+    EBB_ASSIGN(const auto head, reader.Take(3, kPatience));
+    const auto operation = static_cast<transfer::Operation>(head[2]);
+    if (operation == transfer::Operation::kReadBlock) return ServeRead(socket, reader);
+    hadoop::hdfs::OpWriteBlockProto op;
+    EBB_TRY(transfer::ReadMessage(reader, op, kPatience));
+    {
+      const std::lock_guard lock(mutex_);
+      writes_.push_back(op);
+    }
+    hadoop::hdfs::BlockOpResponseProto response;
+    response.set_status(refused_link.empty() ? hadoop::hdfs::SUCCESS : hadoop::hdfs::ERROR);
+    response.set_firstbadlink(refused_link);
+    EBB_TRY(transfer::WriteMessage(socket, response, kPatience));
+    if (!refused_link.empty()) return {};
+    if (op.stage() == hadoop::hdfs::OpWriteBlockProto::PIPELINE_CLOSE_RECOVERY) return {};
+    return ServePackets(socket, reader, op);
+  }
+
+  Status ServePackets(Socket& socket, SocketReader& reader,
+                      const hadoop::hdfs::OpWriteBlockProto& op) {
+    const auto id = op.header().baseheader().block().blockid();
+    for (;;) {
+      EBB_ASSIGN(const auto packet, transfer::ReadPacket(reader, kPatience));
+      if (packets_until_end-- <= 0) {
+        socket.Shutdown();
+        return {};
+      }
+      {
+        const std::lock_guard lock(mutex_);
+        auto& bytes = blocks_[id];
+        bytes.resize(packet.offset);
+        bytes.append(reinterpret_cast<const char*>(packet.data.data()), packet.data.size());
+      }
+      const bool last = packet.last;
+      // One packet only.
+      const bool blames = packets_until_blame-- == 0;
+      hadoop::hdfs::PipelineAckProto ack;
+      ack.set_seqno(packet.sequence);
+      for (std::uint32_t i = 0; i < op.pipelinesize(); ++i) {
+        ack.add_reply(blames && static_cast<int>(i) == blamed ? hadoop::hdfs::ERROR
+                                                              : hadoop::hdfs::SUCCESS);
+      }
+      EBB_TRY(transfer::WriteMessage(socket, ack, kPatience));
+      if (last) return {};
+    }
+  }
+
+  Status ServeRead(Socket& socket, SocketReader& reader) {
+    hadoop::hdfs::OpReadBlockProto op;
+    EBB_TRY(transfer::ReadMessage(reader, op, kPatience));
+    const std::string bytes = Bytes(op.header().baseheader().block().blockid());
+    const auto checksum = transfer::FromProto(Crc()).value();
+    hadoop::hdfs::BlockOpResponseProto response;
+    response.set_status(hadoop::hdfs::SUCCESS);
+    *response.mutable_readopchecksuminfo()->mutable_checksum() = Crc();
+    const std::uint64_t begin = op.offset() / 512 * 512;
+    response.mutable_readopchecksuminfo()->set_chunkoffset(begin);
+    std::string out;
+    transfer::AppendMessage(out, response);
+    std::string data = bytes.substr(begin, op.offset() + op.len() - begin);
+    std::string sums(checksum.BytesFor(data.size()), '\0');
+    checksum.ComputeAll(std::as_bytes(std::span(data)), reinterpret_cast<std::byte*>(sums.data()));
+    if (damages_reads) data.back() = static_cast<char>(data.back() ^ 1);
+    transfer::AppendPacketPrefix(
+        out, {.offset = begin, .sums_bytes = sums.size(), .data_bytes = data.size()});
+    out += sums + data;
+    transfer::AppendPacketPrefix(out, {.offset = begin + data.size(), .sequence = 1, .last = true});
+    EBB_TRY(transfer::WriteString(socket, out, kPatience));
+    (void)reader.Peek(1, kPatience);
+    return {};
+  }
+
+  static hadoop::hdfs::ChecksumProto Crc() {
+    hadoop::hdfs::ChecksumProto proto;
+    proto.set_type(hadoop::hdfs::CHECKSUM_CRC32C);
+    proto.set_bytesperchecksum(512);
+    return proto;
+  }
+
+  Listener listener_;
+  std::thread acceptor_;
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::string> blocks_;
+  std::vector<hadoop::hdfs::OpWriteBlockProto> writes_;
+};
+
+// Answers what one file needs. Every block is at all servers that are not excluded.
+class FakeNamenode {
+ public:
+  explicit FakeNamenode(std::vector<hadoop::hdfs::DatanodeInfoProto> servers)
+      : servers_(std::move(servers)), server_(RpcServerOptions{}) {
+    using namespace hadoop::hdfs;
+    On<CreateRequestProto, CreateResponseProto>("create", [this](const auto&, auto& answer) {
+      *answer.mutable_fs() = FileStatus();
+    });
+    On<AddBlockRequestProto, AddBlockResponseProto>("addBlock", [this](const auto& request,
+                                                                       auto& answer) {
+      if (request.has_previous()) finished_.push_back(request.previous());
+      Locate(++last_block_, request.excludenodes(), *answer.mutable_block());
+    });
+    On<CompleteRequestProto, CompleteResponseProto>("complete", [this](const auto& request,
+                                                                       auto& answer) {
+      if (request.has_last() && !completed_) finished_.push_back(request.last());
+      answer.set_result(++completions_ > incomplete_answers);
+      completed_ = true;
+    });
+    On<AbandonBlockRequestProto, AbandonBlockResponseProto>(
+        "abandonBlock", [this](const auto&, auto&) { ++abandoned_; });
+    On<FsyncRequestProto, FsyncResponseProto>(
+        "fsync", [this](const auto& request, auto&) { synced_ = request.lastblocklength(); });
+    On<UpdateBlockForPipelineRequestProto, UpdateBlockForPipelineResponseProto>(
+        "updateBlockForPipeline", [this](const auto& request, auto& answer) {
+          *answer.mutable_block()->mutable_b() = request.block();
+          answer.mutable_block()->mutable_b()->set_generationstamp(++stamp_);
+          Fill(*answer.mutable_block());
+        });
+    On<UpdatePipelineRequestProto, UpdatePipelineResponseProto>(
+        "updatePipeline", [this](const auto& request, auto&) { updates_.push_back(request); });
+    On<GetBlockLocationsRequestProto, GetBlockLocationsResponseProto>(
+        "getBlockLocations", [this](const auto&, auto& answer) {
+          *answer.mutable_locations() = located;
+        });
+    On<ReportBadBlocksRequestProto, ReportBadBlocksResponseProto>(
+        "reportBadBlocks", [this](const auto& request, auto&) { bad_ = request; });
+  }
+
+  std::vector<RpcAddress> Start() {
+    server_.RegisterService("org.apache.hadoop.hdfs.protocol.ClientProtocol", 1, handlers_);
+    EXPECT_TRUE(server_.Start());
+    return {{"127.0.0.1", server_.port()}};
+  }
+
+  // complete is answered with false so often.
+  int incomplete_answers = 0;
+  std::uint64_t block_bytes = 1 << 20;
+  hadoop::hdfs::LocatedBlocksProto located;
+
+  const auto& finished() const { return finished_; }
+  const auto& updates() const { return updates_; }
+  const auto& bad() const { return bad_; }
+  int abandoned() const { return abandoned_; }
+  std::int64_t synced() const { return synced_; }
+
+  void Locate(std::uint64_t id,
+              const google::protobuf::RepeatedPtrField<hadoop::hdfs::DatanodeInfoProto>& excluded,
+              hadoop::hdfs::LocatedBlockProto& block) {
+    block.mutable_b()->set_poolid("BP-1");
+    block.mutable_b()->set_blockid(id);
+    block.mutable_b()->set_generationstamp(stamp_);
+    for (const auto& server : servers_) {
+      bool out = false;
+      for (const auto& one : excluded) out |= one.id().xferport() == server.id().xferport();
+      if (out) continue;
+      *block.add_locs() = server;
+      block.add_storagetypes(hadoop::hdfs::DISK);
+      block.add_storageids("storage-" + server.id().datanodeuuid());
+    }
+    Fill(block);
+  }
+
+ private:
+  template <typename Request, typename Response>
+  void On(const char* method, std::function<void(const Request&, Response&)> run) {
+    handlers_[method] = MakeRpcHandler<Request>(
+        [this, run](const RpcCaller&, const Request& request) -> Result<Response> {
+          const std::lock_guard lock(mutex_);
+          Response response;
+          run(request, response);
+          return response;
+        });
+  }
+
+  static void Fill(hadoop::hdfs::LocatedBlockProto& block) {
+    block.set_offset(0);
+    block.set_corrupt(false);
+    auto& token = *block.mutable_blocktoken();
+    token.set_identifier("");
+    token.set_password("");
+    token.set_kind("");
+    token.set_service("");
+  }
+
+  hadoop::hdfs::HdfsFileStatusProto FileStatus() const {
+    hadoop::hdfs::HdfsFileStatusProto status;
+    status.set_filetype(hadoop::hdfs::HdfsFileStatusProto::IS_FILE);
+    status.set_path("");
+    status.set_length(0);
+    status.mutable_permission()->set_perm(0644);
+    status.set_owner("o");
+    status.set_group("g");
+    status.set_modification_time(1);
+    status.set_access_time(1);
+    status.set_blocksize(block_bytes);
+    status.set_fileid(17);
+    return status;
+  }
+
+  const std::vector<hadoop::hdfs::DatanodeInfoProto> servers_;
+  RpcHandlers handlers_;
+  std::mutex mutex_;
+  std::uint64_t last_block_ = 100;
+  std::uint64_t stamp_ = 1000;
+  int completions_ = 0;
+  bool completed_ = false;
+  int abandoned_ = 0;
+  std::int64_t synced_ = -1;
+  std::vector<hadoop::hdfs::ExtendedBlockProto> finished_;
+  std::vector<hadoop::hdfs::UpdatePipelineRequestProto> updates_;
+  hadoop::hdfs::ReportBadBlocksRequestProto bad_;
+  // The last member: its threads use the others.
+  RpcServer server_;
+};
+
+}  // namespace ebb::client::testing

@@ -1,0 +1,86 @@
+// The calls of FileSystem that read and change attributes of a file.
+#include "client/file_system.h"
+
+namespace ebb::client {
+
+using namespace hadoop::hdfs;
+using ebb::Status;
+
+namespace {
+
+constexpr std::uint32_t kCreateXAttr = 1;
+constexpr std::uint32_t kReplaceXAttr = 2;
+
+}  // namespace
+
+Status FileSystem::SetMode(const std::string& path, std::uint32_t mode) {
+  SetPermissionRequestProto request;
+  request.set_src(path);
+  request.mutable_permission()->set_perm(mode);
+  SetPermissionResponseProto response;
+  return namenode_.Call("setPermission", request, response);
+}
+
+Status FileSystem::SetOwner(const std::string& path, const std::string& owner,
+                            const std::string& group) {
+  SetOwnerRequestProto request;
+  request.set_src(path);
+  if (!owner.empty()) request.set_username(owner);
+  if (!group.empty()) request.set_groupname(group);
+  SetOwnerResponseProto response;
+  return namenode_.Call("setOwner", request, response);
+}
+
+Status FileSystem::SetTimes(const std::string& path, std::int64_t modified_millis,
+                            std::int64_t accessed_millis) {
+  SetTimesRequestProto request;
+  request.set_src(path);
+  request.set_mtime(static_cast<std::uint64_t>(modified_millis));
+  request.set_atime(static_cast<std::uint64_t>(accessed_millis));
+  SetTimesResponseProto response;
+  return namenode_.Call("setTimes", request, response);
+}
+
+Result<bool> FileSystem::SetReplication(const std::string& path, std::uint32_t replication) {
+  SetReplicationRequestProto request;
+  request.set_src(path);
+  request.set_replication(replication);
+  EBB_ASSIGN(const auto answer,
+             namenode_.Ask<SetReplicationResponseProto>("setReplication", request));
+  return answer.result();
+}
+
+Result<std::vector<XAttrProto>> FileSystem::XAttrs(const std::string& path,
+                                                   const std::vector<XAttrProto>& names) {
+  GetXAttrsRequestProto request;
+  request.set_src(path);
+  for (const auto& name : names) *request.add_xattrs() = name;
+  EBB_ASSIGN(const auto answer, namenode_.Ask<GetXAttrsResponseProto>("getXAttrs", request));
+  return std::vector<XAttrProto>(answer.xattrs().begin(), answer.xattrs().end());
+}
+
+Status FileSystem::SetXAttr(const std::string& path, const XAttrProto& attribute) {
+  SetXAttrRequestProto request;
+  request.set_src(path);
+  *request.mutable_xattr() = attribute;
+  request.set_flag(kCreateXAttr | kReplaceXAttr);
+  SetXAttrResponseProto response;
+  return namenode_.Call("setXAttr", request, response);
+}
+
+Status FileSystem::RemoveXAttr(const std::string& path, const XAttrProto& attribute) {
+  RemoveXAttrRequestProto request;
+  request.set_src(path);
+  *request.mutable_xattr() = attribute;
+  RemoveXAttrResponseProto response;
+  return namenode_.Call("removeXAttr", request, response);
+}
+
+Result<AclStatusProto> FileSystem::Acl(const std::string& path) {
+  GetAclStatusRequestProto request;
+  request.set_src(path);
+  EBB_ASSIGN(auto answer, namenode_.Ask<GetAclStatusResponseProto>("getAclStatus", request));
+  return std::move(*answer.mutable_result());
+}
+
+}  // namespace ebb::client

@@ -1,0 +1,41 @@
+#include "client/file_status.h"
+
+namespace ebb::client {
+
+using hadoop::hdfs::HdfsFileStatusProto;
+
+FileStatus ToFileStatus(const HdfsFileStatusProto& proto) {
+  FileStatus status;
+  status.name = proto.path();
+  status.kind = proto.filetype() == HdfsFileStatusProto::IS_DIR       ? FileKind::kDirectory
+                : proto.filetype() == HdfsFileStatusProto::IS_SYMLINK ? FileKind::kSymlink
+                                                                      : FileKind::kFile;
+  status.length = proto.length();
+  status.mode = proto.permission().perm() & 01777;
+  status.owner = proto.owner();
+  status.group = proto.group();
+  status.modified_millis = static_cast<std::int64_t>(proto.modification_time());
+  status.accessed_millis = static_cast<std::int64_t>(proto.access_time());
+  status.replication = proto.block_replication();
+  status.block_bytes = proto.blocksize();
+  status.file_id = proto.fileid();
+  status.has_acl = (proto.flags() & HdfsFileStatusProto::HAS_ACL) != 0;
+  status.encrypted = proto.has_fileencryptioninfo();
+  if (proto.has_ecpolicy() && proto.ecpolicy().id() != 0) {
+    status.erasure_policy = proto.ecpolicy().name();
+  }
+  return status;
+}
+
+std::string ModeText(std::uint32_t mode) {
+  std::string text;
+  for (int shift = 6; shift >= 0; shift -= 3) {
+    text += (mode >> shift & 4) != 0 ? 'r' : '-';
+    text += (mode >> shift & 2) != 0 ? 'w' : '-';
+    text += (mode >> shift & 1) != 0 ? 'x' : '-';
+  }
+  if ((mode & 01000) != 0) text.back() = text.back() == 'x' ? 't' : 'T';
+  return text;
+}
+
+}  // namespace ebb::client

@@ -1,0 +1,209 @@
+#include "client/file_system.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ebb::client {
+
+using namespace hadoop::hdfs;
+using ebb::Status;
+
+namespace {
+
+constexpr std::uint32_t kCreate = 1;
+constexpr std::uint32_t kOverwrite = 2;
+constexpr std::uint32_t kAppend = 4;
+
+Result<std::uint32_t> ParseUmask(const std::string& text) {
+  std::size_t used = 0;
+  unsigned long value = 01000;
+  if (!text.empty() && text.find_first_not_of("01234567") == std::string::npos &&
+      text.size() <= 4) {
+    value = std::stoul(text, &used, 8);
+  }
+  if (value > 0777) {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("fs.permissions.umask-mode is '{}'; write an octal number such as 022",
+                            text));
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+FileSystem::FileSystem(Configuration configuration, std::string authority,
+                       const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy)
+    : configuration_(std::move(configuration)),
+      authority_(std::move(authority)),
+      namenode_(namenodes, policy, CurrentUser()),
+      leases_(namenode_) {}
+
+FileSystem::~FileSystem() = default;
+
+Result<std::unique_ptr<FileSystem>> FileSystem::Open(const Configuration& configuration,
+                                                     const std::string& authority) {
+  const auto security = configuration.Get("hadoop.security.authentication", "simple");
+  if (security != "simple") {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("hadoop.security.authentication is '{}'; this client speaks 'simple' "
+                            "only: use 'hdfs dfs' for this cluster",
+                            security));
+  }
+  EBB_ASSIGN(const auto namenodes, NamenodesOf(configuration, authority));
+  EBB_ASSIGN(const auto policy, RetryPolicyOf(configuration, namenodes.size()));
+  std::unique_ptr<FileSystem> opened(new FileSystem(configuration, authority, namenodes, policy));
+  EBB_TRY(opened->ReadSettings());
+  return opened;
+}
+
+Status FileSystem::ReadSettings() {
+  EBB_ASSIGN(const auto block, configuration_.Number("dfs.blocksize", kDefaultBlockBytes, 1));
+  EBB_ASSIGN(const auto copies, configuration_.Number("dfs.replication", 3, 1));
+  EBB_ASSIGN(umask_, ParseUmask(configuration_.Get("fs.permissions.umask-mode", "022")));
+  EBB_ASSIGN(write_options_, WriteOptionsOf(configuration_));
+  block_bytes_ = static_cast<std::uint64_t>(block);
+  replication_ = static_cast<std::uint32_t>(copies);
+  return {};
+}
+
+Result<std::optional<FileStatus>> FileSystem::Stat(const std::string& path) {
+  GetFileInfoRequestProto request;
+  request.set_src(path);
+  EBB_ASSIGN(const auto answer, namenode_.Ask<GetFileInfoResponseProto>("getFileInfo", request));
+  if (!answer.has_fs()) return std::nullopt;
+  return ToFileStatus(answer.fs());
+}
+
+Status FileSystem::List(const std::string& path,
+                        const std::function<bool(std::vector<FileStatus>&)>& visit) {
+  GetListingRequestProto request;
+  request.set_src(path);
+  request.set_needlocation(false);
+  request.set_startafter("");
+  for (;;) {
+    EBB_ASSIGN(const auto answer, namenode_.Ask<GetListingResponseProto>("getListing", request));
+    if (!answer.has_dirlist()) {
+      return Fail(ErrorCode::kNotFound, fmt::format("{} does not exist", path));
+    }
+    const auto& listing = answer.dirlist();
+    std::vector<FileStatus> batch;
+    for (const auto& entry : listing.partiallisting()) batch.push_back(ToFileStatus(entry));
+    const bool more = listing.remainingentries() > 0 && !batch.empty();
+    if (more) request.set_startafter(batch.back().name);
+    if (!visit(batch) || !more) return {};
+  }
+}
+
+Status FileSystem::MakeDirectory(const std::string& path, bool parents, std::uint32_t mode) {
+  MkdirsRequestProto request;
+  request.set_src(path);
+  request.set_createparent(parents);
+  request.mutable_masked()->set_perm(mode & ~umask_);
+  request.mutable_unmasked()->set_perm(mode);
+  EBB_ASSIGN(const auto answer, namenode_.Ask<MkdirsResponseProto>("mkdirs", request));
+  if (answer.result()) return {};
+  return Fail(ErrorCode::kInvalid, fmt::format("{} was not created", path));
+}
+
+Result<bool> FileSystem::Remove(const std::string& path, bool recursive) {
+  DeleteRequestProto request;
+  request.set_src(path);
+  request.set_recursive(recursive);
+  EBB_ASSIGN(const auto answer, namenode_.Ask<DeleteResponseProto>("delete", request));
+  return answer.result();
+}
+
+Result<bool> FileSystem::RenameOld(const std::string& from, const std::string& to) {
+  RenameRequestProto request;
+  request.set_src(from);
+  request.set_dst(to);
+  EBB_ASSIGN(const auto answer, namenode_.Ask<RenameResponseProto>("rename", request));
+  return answer.result();
+}
+
+Status FileSystem::Rename(const std::string& from, const std::string& to, bool overwrite,
+                          bool to_trash) {
+  Rename2RequestProto request;
+  request.set_src(from);
+  request.set_dst(to);
+  request.set_overwritedest(overwrite);
+  if (to_trash) request.set_movetotrash(true);
+  Rename2ResponseProto response;
+  return namenode_.Call("rename2", request, response);
+}
+
+Result<ContentSummaryProto> FileSystem::ContentSummary(const std::string& path) {
+  GetContentSummaryRequestProto request;
+  request.set_path(path);
+  EBB_ASSIGN(auto answer,
+             namenode_.Ask<GetContentSummaryResponseProto>("getContentSummary", request));
+  return std::move(*answer.mutable_summary());
+}
+
+Result<QuotaUsageProto> FileSystem::QuotaUsage(const std::string& path) {
+  GetQuotaUsageRequestProto request;
+  request.set_path(path);
+  EBB_ASSIGN(auto answer, namenode_.Ask<GetQuotaUsageResponseProto>("getQuotaUsage", request));
+  return std::move(*answer.mutable_usage());
+}
+
+Result<GetFsStatsResponseProto> FileSystem::Capacity() {
+  return namenode_.Ask<GetFsStatsResponseProto>("getFsStats", GetFsStatusRequestProto());
+}
+
+Result<FsServerDefaultsProto> FileSystem::ServerDefaults() {
+  EBB_ASSIGN(auto answer, namenode_.Ask<GetServerDefaultsResponseProto>(
+                              "getServerDefaults", GetServerDefaultsRequestProto()));
+  return std::move(*answer.mutable_serverdefaults());
+}
+
+Result<LocatedBlocksProto> FileSystem::Blocks(const std::string& path, std::uint64_t offset,
+                                              std::uint64_t length) {
+  GetBlockLocationsRequestProto request;
+  request.set_src(path);
+  request.set_offset(offset);
+  request.set_length(length);
+  EBB_ASSIGN(auto answer,
+             namenode_.Ask<GetBlockLocationsResponseProto>("getBlockLocations", request));
+  if (!answer.has_locations()) {
+    return Fail(ErrorCode::kNotFound, fmt::format("{} does not exist", path));
+  }
+  return std::move(*answer.mutable_locations());
+}
+
+Result<std::unique_ptr<InputStream>> FileSystem::OpenFile(const std::string& path) {
+  EBB_ASSIGN(const auto options, ReadOptionsOf(configuration_));
+  return InputStream::Open(namenode_, path, options);
+}
+
+Result<std::unique_ptr<OutputStream>> FileSystem::Create(const std::string& path,
+                                                         const CreateOptions& options) {
+  CreateRequestProto request;
+  request.set_src(path);
+  request.mutable_masked()->set_perm(options.mode & ~umask_);
+  request.mutable_unmasked()->set_perm(options.mode);
+  request.set_clientname(leases_.client_name());
+  request.set_createflag(kCreate | (options.overwrite ? kOverwrite : 0));
+  request.set_createparent(options.make_parents);
+  request.set_replication(options.replication != 0 ? options.replication : replication_);
+  request.set_blocksize(options.block_bytes != 0 ? options.block_bytes : block_bytes_);
+  request.add_cryptoprotocolversion(ENCRYPTION_ZONES);
+  EBB_ASSIGN(const auto answer, namenode_.Ask<CreateResponseProto>("create", request));
+  return OutputStream::Start(namenode_, leases_, path, ToFileStatus(answer.fs()), {},
+                             write_options_);
+}
+
+Result<std::unique_ptr<OutputStream>> FileSystem::Append(const std::string& path) {
+  AppendRequestProto request;
+  request.set_src(path);
+  request.set_clientname(leases_.client_name());
+  request.set_flag(kAppend);
+  EBB_ASSIGN(const auto answer, namenode_.Ask<AppendResponseProto>("append", request));
+  std::optional<LocatedBlockProto> last;
+  if (answer.has_block()) last = answer.block();
+  return OutputStream::Start(namenode_, leases_, path, ToFileStatus(answer.stat()), last,
+                             write_options_);
+}
+
+}  // namespace ebb::client

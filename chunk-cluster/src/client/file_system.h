@@ -1,0 +1,111 @@
+// A file system of HDFS's protocols: names, attributes, and the streams of files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ClientNamenodeProtocol.pb.h"
+#include "acl.pb.h"
+#include "client/configuration.h"
+#include "client/file_status.h"
+#include "client/input_stream.h"
+#include "client/lease_renewer.h"
+#include "client/namenode_connection.h"
+#include "client/output_stream.h"
+#include "xattr.pb.h"
+
+namespace ebb::client {
+
+struct CreateOptions {
+  bool overwrite = false;
+  bool make_parents = true;
+  // 0: as the configuration says.
+  std::uint32_t replication = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint32_t mode = 0666;
+};
+
+// Thread-safe. All paths are absolute. Answers of namenodes are not cached. Errors: kRemote with
+// the class of the exception, or that of NamenodeConnection.
+class FileSystem {
+ public:
+  // Connects with the first call. kInvalid for a configuration that cannot work, and kUnsupported
+  // for one that asks for Kerberos.
+  [[nodiscard]] static Result<std::unique_ptr<FileSystem>> Open(const Configuration& configuration,
+                                                                const std::string& authority);
+  // Stops renewing leases. Streams must be gone.
+  ~FileSystem();
+
+  // Nothing if the path does not exist.
+  [[nodiscard]] Result<std::optional<FileStatus>> Stat(const std::string& path);
+  // Calls `visit` with each batch of entries of a directory, or with the file itself, in the order
+  // of names. A false from `visit` ends the listing. kNotFound if the path does not exist.
+  [[nodiscard]] Status List(const std::string& path,
+                            const std::function<bool(std::vector<FileStatus>&)>& visit);
+
+  // `mode` without the bits of the configured umask. False if the namenode made nothing.
+  [[nodiscard]] Status MakeDirectory(const std::string& path, bool parents,
+                                     std::uint32_t mode = 0777);
+  // False if the path does not exist.
+  [[nodiscard]] Result<bool> Remove(const std::string& path, bool recursive);
+  // False if the namenode refuses without an exception, as it does for most mistakes.
+  [[nodiscard]] Result<bool> RenameOld(const std::string& from, const std::string& to);
+  [[nodiscard]] Status Rename(const std::string& from, const std::string& to, bool overwrite,
+                              bool to_trash = false);
+  [[nodiscard]] Status SetMode(const std::string& path, std::uint32_t mode);
+  // An empty name keeps what is there.
+  [[nodiscard]] Status SetOwner(const std::string& path, const std::string& owner,
+                                const std::string& group);
+  // -1 keeps a time.
+  [[nodiscard]] Status SetTimes(const std::string& path, std::int64_t modified_millis,
+                                std::int64_t accessed_millis);
+  [[nodiscard]] Result<bool> SetReplication(const std::string& path, std::uint32_t replication);
+
+  [[nodiscard]] Result<hadoop::hdfs::ContentSummaryProto> ContentSummary(const std::string& path);
+  [[nodiscard]] Result<hadoop::hdfs::QuotaUsageProto> QuotaUsage(const std::string& path);
+  [[nodiscard]] Result<hadoop::hdfs::GetFsStatsResponseProto> Capacity();
+  [[nodiscard]] Result<hadoop::hdfs::FsServerDefaultsProto> ServerDefaults();
+  [[nodiscard]] Result<hadoop::hdfs::LocatedBlocksProto> Blocks(const std::string& path,
+                                                                std::uint64_t offset,
+                                                                std::uint64_t length);
+
+  // Names without a prefix: the namespace is apart. All attributes, if `names` is empty.
+  [[nodiscard]] Result<std::vector<hadoop::hdfs::XAttrProto>> XAttrs(
+      const std::string& path, const std::vector<hadoop::hdfs::XAttrProto>& names);
+  // Creates or replaces.
+  [[nodiscard]] Status SetXAttr(const std::string& path, const hadoop::hdfs::XAttrProto& attribute);
+  [[nodiscard]] Status RemoveXAttr(const std::string& path,
+                                   const hadoop::hdfs::XAttrProto& attribute);
+  [[nodiscard]] Result<hadoop::hdfs::AclStatusProto> Acl(const std::string& path);
+
+  [[nodiscard]] Result<std::unique_ptr<InputStream>> OpenFile(const std::string& path);
+  [[nodiscard]] Result<std::unique_ptr<OutputStream>> Create(const std::string& path,
+                                                             const CreateOptions& options);
+  [[nodiscard]] Result<std::unique_ptr<OutputStream>> Append(const std::string& path);
+
+  [[nodiscard]] NamenodeConnection& namenode() { return namenode_; }
+  [[nodiscard]] const Configuration& configuration() const { return configuration_; }
+  // "hdfs://AUTHORITY".
+  [[nodiscard]] std::string uri() const { return "hdfs://" + authority_; }
+  [[nodiscard]] std::uint64_t block_bytes() const { return block_bytes_; }
+
+ private:
+  FileSystem(Configuration configuration, std::string authority,
+             const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy);
+  [[nodiscard]] Status ReadSettings();
+
+  const Configuration configuration_;
+  const std::string authority_;
+  std::uint64_t block_bytes_ = 0;
+  std::uint32_t replication_ = 0;
+  std::uint32_t umask_ = 0;
+  WriteOptions write_options_;
+  NamenodeConnection namenode_;
+  LeaseRenewer leases_;
+};
+
+}  // namespace ebb::client

@@ -1,0 +1,203 @@
+#include "client/input_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "ClientNamenodeProtocol.pb.h"
+
+namespace ebb::client {
+
+using namespace hadoop::hdfs;
+using ebb::Status;
+
+namespace {
+
+constexpr std::int64_t kPrefetchedBlocks = 10;
+constexpr auto kFailureWait = std::chrono::milliseconds(500);
+constexpr char kClientName[] = "DFSClient_EBB_READER";
+
+}  // namespace
+
+Result<ReadOptions> ReadOptionsOf(const Configuration& configuration) {
+  ReadOptions options;
+  EBB_ASSIGN(const auto block, configuration.Number("dfs.blocksize", kDefaultBlockBytes, 1));
+  EBB_ASSIGN(const auto prefetch, configuration.Number("dfs.client.read.prefetch.size",
+                                                       kPrefetchedBlocks * block, 1));
+  EBB_ASSIGN(const auto failures,
+             configuration.Number("dfs.client.max.block.acquire.failures", 3));
+  options.prefetch_bytes = static_cast<std::uint64_t>(prefetch);
+  options.most_failures = static_cast<int>(std::min<std::int64_t>(failures, 1000));
+  return options;
+}
+
+InputStream::InputStream(NamenodeConnection& namenode, std::string path,
+                         const ReadOptions& options)
+    : namenode_(namenode),
+      path_(std::move(path)),
+      options_(options),
+      locations_(namenode, path_, options.prefetch_bytes) {}
+
+InputStream::~InputStream() = default;
+
+Result<std::unique_ptr<InputStream>> InputStream::Open(NamenodeConnection& namenode,
+                                                       const std::string& path,
+                                                       const ReadOptions& options) {
+  std::unique_ptr<InputStream> opened(new InputStream(namenode, path, options));
+  EBB_TRY(opened->locations_.Open());
+  return opened;
+}
+
+Result<std::span<const std::byte>> InputStream::Next(std::size_t most) {
+  while (position_ < length()) {
+    EBB_TRY(Cancelled());
+    if (!reader_ || reader_at_ != position_) EBB_TRY(Connect(position_, length()));
+    auto bytes = reader_->Next(most);
+    if (!bytes) {
+      EBB_TRY(GoOn(bytes.error()));
+      continue;
+    }
+    if (bytes->empty() && most > 0) {
+      Replace(nullptr);
+      continue;
+    }
+    position_ += bytes->size();
+    reader_at_ = position_;
+    failures_ = 0;
+    return *bytes;
+  }
+  // The reader takes its leave of the server.
+  if (reader_) (void)reader_->Next(1);
+  Replace(nullptr);
+  return std::span<const std::byte>();
+}
+
+Result<std::size_t> InputStream::Read(std::span<std::byte> out) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    EBB_ASSIGN(const auto bytes, Next(out.size() - done));
+    if (bytes.empty()) break;
+    std::memcpy(out.data() + done, bytes.data(), bytes.size());
+    done += bytes.size();
+  }
+  return done;
+}
+
+Result<std::size_t> InputStream::ReadAt(std::uint64_t offset, std::span<std::byte> out) {
+  if (offset >= length()) return 0;
+  const std::size_t wanted = std::min<std::uint64_t>(out.size(), length() - offset);
+  std::size_t done = 0;
+  Replace(nullptr);
+  while (done < wanted) {
+    EBB_TRY(Cancelled());
+    if (!reader_) EBB_TRY(Connect(offset + done, offset + wanted));
+    const auto bytes = reader_->Next(wanted - done);
+    if (!bytes) {
+      EBB_TRY(GoOn(bytes.error()));
+      continue;
+    }
+    std::memcpy(out.data() + done, bytes->data(), bytes->size());
+    done += bytes->size();
+    if (bytes->empty()) Replace(nullptr);
+  }
+  Replace(nullptr);
+  return done;
+}
+
+Status InputStream::Seek(std::uint64_t offset) {
+  if (offset > length()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} has {} bytes; {} is beyond its end", path_, length(), offset));
+  }
+  position_ = offset;
+  return {};
+}
+
+Status InputStream::Connect(std::uint64_t offset, std::uint64_t end) {
+  for (;;) {
+    EBB_TRY(Cancelled());
+    EBB_ASSIGN(const auto* block, locations_.At(offset));
+    block_ = *block;
+    const auto free = [&](const DatanodeInfoProto& server) {
+      return !shunned_.contains(server.id().datanodeuuid());
+    };
+    const auto found = std::ranges::find_if(block_.locs(), free);
+    Error error{ErrorCode::kNotFound,
+                fmt::format("block {} of {} is at no server that can be read{}; 'hdfs fsck' tells "
+                            "which servers are missing",
+                            block_.b().blockid(), path_, last_failure_)};
+    if (found != block_.locs().end()) {
+      server_ = *found;
+      const std::uint64_t block_end = std::min(end, block_.offset() + block_.b().numbytes());
+      auto opened = BlockReader::Open(block_, server_.id(), offset - block_.offset(),
+                                      block_end - block_.offset(), kClientName);
+      if (opened) {
+        Replace(std::move(opened).value());
+        reader_at_ = offset;
+        return {};
+      }
+      error = std::move(opened).error();
+    } else {
+      server_.Clear();
+    }
+    EBB_TRY(GoOn(error));
+  }
+}
+
+void InputStream::Replace(std::unique_ptr<BlockReader> reader) {
+  const std::lock_guard lock(mutex_);
+  reader_ = std::move(reader);
+}
+
+Status InputStream::GoOn(const Error& error) {
+  EBB_TRY(Cancelled());
+  Replace(nullptr);
+  if (error.code == ErrorCode::kCorrupt) TellOfCorruption();
+  if (server_.has_id()) {
+    shunned_.insert(server_.id().datanodeuuid());
+    last_failure_ = " (" + error.message + ")";
+    return {};
+  }
+  if (failures_++ >= options_.most_failures) return std::unexpected(error);
+  std::this_thread::sleep_for(kFailureWait * failures_);
+  locations_.Forget();
+  shunned_.clear();
+  return {};
+}
+
+void InputStream::TellOfCorruption() {
+  ReportBadBlocksRequestProto request;
+  auto* block = request.add_blocks();
+  *block = block_;
+  block->clear_locs();
+  block->clear_storageids();
+  block->clear_storagetypes();
+  block->clear_iscached();
+  *block->add_locs() = server_;
+  for (int i = 0; i < block_.locs_size(); ++i) {
+    if (block_.locs(i).id().datanodeuuid() != server_.id().datanodeuuid()) continue;
+    if (i < block_.storageids_size()) block->add_storageids(block_.storageids(i));
+    if (i < block_.storagetypes_size()) block->add_storagetypes(block_.storagetypes(i));
+    if (i < block_.iscached_size()) block->add_iscached(block_.iscached(i));
+  }
+  ReportBadBlocksResponseProto response;
+  // The read goes on without: the scrub of the server finds the block, too.
+  (void)namenode_.Call("reportBadBlocks", request, response);
+}
+
+void InputStream::Cancel() {
+  cancelled_ = true;
+  const std::lock_guard lock(mutex_);
+  if (reader_) reader_->Shutdown();
+}
+
+Status InputStream::Cancelled() const {
+  if (!cancelled_) return {};
+  return Fail(ErrorCode::kShutdown, fmt::format("the read of {} was cancelled", path_));
+}
+
+}  // namespace ebb::client

@@ -1,0 +1,86 @@
+// Reading a file.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+
+#include "client/block_locations.h"
+#include "client/block_reader.h"
+#include "client/configuration.h"
+#include "client/namenode_connection.h"
+#include "common/error.h"
+
+namespace ebb::client {
+
+struct ReadOptions {
+  // Blocks of so many bytes are asked for at a time.
+  std::uint64_t prefetch_bytes = 0;
+  // How often new locations are asked for, after all servers of a block have failed.
+  int most_failures = 3;
+};
+
+[[nodiscard]] Result<ReadOptions> ReadOptionsOf(const Configuration& configuration);
+
+// One thread at a time, except for Cancel(). A server that fails is not asked for this file again,
+// unless all servers of a block have failed; wrong bytes are told to the namenode. The bytes that
+// are returned agree with the checksums of their writer.
+class InputStream {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<InputStream>> Open(NamenodeConnection& namenode,
+                                                                 const std::string& path,
+                                                                 const ReadOptions& options);
+  ~InputStream();
+
+  // The next bytes, at most `most`; none at the end of the file. They are valid until the next call.
+  // A server streams a whole block, so that the bytes that follow are under way meanwhile.
+  [[nodiscard]] Result<std::span<const std::byte>> Next(std::size_t most);
+  // Fills `out` unless the file ends before: returns how many bytes there are.
+  [[nodiscard]] Result<std::size_t> Read(std::span<std::byte> out);
+  // The same at an offset. Does not move the position; asks for these bytes only.
+  [[nodiscard]] Result<std::size_t> ReadAt(std::uint64_t offset, std::span<std::byte> out);
+  // kInvalid beyond the end.
+  [[nodiscard]] Status Seek(std::uint64_t offset);
+
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+  [[nodiscard]] std::uint64_t length() const { return locations_.length(); }
+
+  // Makes running and later reads fail with kShutdown. Thread-safe.
+  void Cancel();
+
+ private:
+  InputStream(NamenodeConnection& namenode, std::string path, const ReadOptions& options);
+  // A reader at `offset` of the file, up to `end` of the file or to the end of the block.
+  [[nodiscard]] Status Connect(std::uint64_t offset, std::uint64_t end);
+  void Replace(std::unique_ptr<BlockReader> reader);
+  // After an error of the server that is read: shuns it, or forgets all locations once all servers
+  // of the block are shunned. The error, if there is no hope.
+  [[nodiscard]] Status GoOn(const Error& error);
+  void TellOfCorruption();
+  [[nodiscard]] Status Cancelled() const;
+
+  NamenodeConnection& namenode_;
+  const std::string path_;
+  const ReadOptions options_;
+  BlockLocations locations_;
+  std::uint64_t position_ = 0;
+  // The block and the server that are read.
+  hadoop::hdfs::LocatedBlockProto block_;
+  hadoop::hdfs::DatanodeInfoProto server_;
+  // Where the reader's next byte is in the file.
+  std::uint64_t reader_at_ = 0;
+  std::set<std::string> shunned_;
+  int failures_ = 0;
+  // What the last shunned server did.
+  std::string last_failure_;
+  std::atomic<bool> cancelled_ = false;
+  std::mutex mutex_;
+  std::unique_ptr<BlockReader> reader_;
+};
+
+}  // namespace ebb::client

@@ -1,0 +1,90 @@
+// Writing a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "client/block_writer.h"
+#include "client/configuration.h"
+#include "client/file_status.h"
+#include "client/lease_renewer.h"
+#include "client/namenode_connection.h"
+#include "common/error.h"
+
+namespace ebb::client {
+
+struct WriteOptions {
+  format::Checksum checksum;
+  // Bytes of data in a packet.
+  std::size_t packet_bytes = 0;
+  // How often another block is asked for, if a server of a new block refuses.
+  int most_retries = 3;
+};
+
+[[nodiscard]] Result<WriteOptions> WriteOptionsOf(const Configuration& configuration);
+
+// One thread at a time. The lease of the file is renewed by a thread of the file system. After an
+// error the stream accepts no more bytes. A stream that is destroyed before Close leaves an open
+// file, which the namenode closes once the lease has expired.
+class OutputStream {
+ public:
+  // `file` as create or append has answered; `last` is the block that an append continues.
+  [[nodiscard]] static Result<std::unique_ptr<OutputStream>> Start(
+      NamenodeConnection& namenode, LeaseRenewer& leases, const std::string& path,
+      const FileStatus& file, const std::optional<hadoop::hdfs::LocatedBlockProto>& last,
+      const WriteOptions& options);
+  ~OutputStream();
+  OutputStream(const OutputStream&) = delete;
+  OutputStream& operator=(const OutputStream&) = delete;
+
+  [[nodiscard]] Status Write(std::span<const std::byte> data);
+  // Returns when all servers have the bytes: readers that open the file see them.
+  [[nodiscard]] Status Flush() { return FlushOrSync(false); }
+  // Returns when the bytes are on the disks of all servers.
+  [[nodiscard]] Status Sync() { return FlushOrSync(true); }
+  // Returns when the file is complete at the namenode.
+  [[nodiscard]] Status Close();
+
+  // Of the file, with what was written so far.
+  [[nodiscard]] std::uint64_t length() const { return finished_bytes_ + offset_; }
+
+ private:
+  OutputStream(NamenodeConnection& namenode, LeaseRenewer& leases, WrittenFile file,
+               const WriteOptions& options);
+  [[nodiscard]] Status Guarded(Status status);
+  [[nodiscard]] Status WriteBytes(std::span<const std::byte> data);
+  [[nodiscard]] Status FlushOrSync(bool sync);
+  [[nodiscard]] Status FlushBytes(bool sync);
+  [[nodiscard]] Status PersistLength();
+  [[nodiscard]] Status Finish();
+  // The bytes that a packet from the current offset on may have.
+  [[nodiscard]] std::size_t PacketRoom() const;
+  [[nodiscard]] Status EnsureBlock();
+  [[nodiscard]] Status SendPacket(bool sync);
+  [[nodiscard]] Status EndBlock();
+  [[nodiscard]] Status Complete();
+
+  NamenodeConnection& namenode_;
+  LeaseRenewer& leases_;
+  const WrittenFile file_;
+  const WriteOptions options_;
+  std::unique_ptr<BlockWriter> writer_;
+  // The block before the current one.
+  std::optional<hadoop::hdfs::ExtendedBlockProto> previous_;
+  // Bytes of the blocks before the current one, as far as this stream knows them.
+  std::uint64_t finished_bytes_ = 0;
+  // Where the next byte goes in the block.
+  std::uint64_t offset_ = 0;
+  std::int64_t sequence_ = 0;
+  std::shared_ptr<WritePacket> packet_;
+  // The namenode does not list the block yet.
+  bool unlisted_ = false;
+  bool closed_ = false;
+  std::optional<Error> failure_;
+};
+
+}  // namespace ebb::client

@@ -1,0 +1,89 @@
+// Patterns of names, changes of rights, and the text of extended attributes.
+#include <gtest/gtest.h>
+
+#include "client/glob_pattern.h"
+#include "client/mode_change.h"
+#include "client/xattr_text.h"
+
+namespace ebb::client {
+namespace {
+
+TEST(GlobPatternTest, Matches) {
+  EXPECT_TRUE(Matches("*", ""));
+  EXPECT_TRUE(Matches("a*c", "abbc"));
+  EXPECT_TRUE(Matches("a*b*c", "aXbXbXc"));
+  EXPECT_FALSE(Matches("a*c", "abd"));
+  EXPECT_TRUE(Matches("?", "ü"));
+  EXPECT_FALSE(Matches("?", "ab"));
+  EXPECT_TRUE(Matches("[a-cx]1", "b1"));
+  EXPECT_TRUE(Matches("[^a-c]", "d"));
+  EXPECT_FALSE(Matches("[^a-c]", "b"));
+  EXPECT_TRUE(Matches("[]]", "]"));
+  EXPECT_FALSE(Matches("[ab", "a"));
+  EXPECT_TRUE(Matches("\\*", "*"));
+  EXPECT_FALSE(Matches("\\*", "a"));
+  EXPECT_TRUE(Matches("[\\]]", "]"));
+}
+
+TEST(GlobPatternTest, ManyStarsDoNotTakeForever) {
+  EXPECT_FALSE(Matches("*a*a*a*a*a*a*a*a*a*a*b", std::string(5000, 'a')));
+}
+
+TEST(GlobPatternTest, BracesStandForSeveralPatterns) {
+  EXPECT_EQ(*ExpandBraces("/a{b,c/d}e"), (std::vector<std::string>{"/abe", "/ac/de"}));
+  EXPECT_EQ(*ExpandBraces("{a,b{c,d}}"), (std::vector<std::string>{"a", "bc", "bd"}));
+  EXPECT_EQ(*ExpandBraces("\\{a,b}"), (std::vector<std::string>{"\\{a,b}"}));
+  EXPECT_FALSE(ExpandBraces("{a"));
+  std::string many;
+  for (int i = 0; i < 20; ++i) many += "{a,b}";
+  EXPECT_FALSE(ExpandBraces(many));
+}
+
+TEST(GlobPatternTest, KnowsAndUnquotesPatterns) {
+  EXPECT_TRUE(IsPattern("a\\*"));
+  EXPECT_FALSE(IsPattern("a b]"));
+  EXPECT_EQ(Unquoted("a\\*\\\\"), "a*\\");
+}
+
+std::uint32_t Changed(const char* text, std::uint32_t mode, bool directory = false) {
+  const auto change = ModeChange::Parse(text);
+  EXPECT_TRUE(change) << text;
+  return change ? change->Apply(mode, directory) : 0;
+}
+
+TEST(ModeChangeTest, AppliesNumbersAndSymbols) {
+  EXPECT_EQ(Changed("755", 0), 0755U);
+  EXPECT_EQ(Changed("1777", 0), 01777U);
+  EXPECT_EQ(Changed("u+x", 0644), 0744U);
+  EXPECT_EQ(Changed("+x", 0644), 0755U);
+  EXPECT_EQ(Changed("a=rw", 0777), 0666U);
+  EXPECT_EQ(Changed("go-rw,u=rwx", 0666), 0700U);
+  EXPECT_EQ(Changed("a+X", 0644), 0644U);
+  EXPECT_EQ(Changed("a+X", 0644, true), 0755U);
+  EXPECT_EQ(Changed("+t", 0755), 01755U);
+  EXPECT_EQ(Changed("-t", 01755), 0755U);
+}
+
+TEST(ModeChangeTest, RefusesWhatIsNoChange) {
+  for (const char* text : {"", "9", "7", "2777", "u", "u+", "u+q", "u+x,", "77777", "+x g+w"}) {
+    EXPECT_FALSE(ModeChange::Parse(text)) << text;
+  }
+}
+
+TEST(XAttrTextTest, NamesAndValuesComeBack) {
+  const auto attribute = ParseXAttrName("User.a.b");
+  ASSERT_TRUE(attribute);
+  EXPECT_EQ(XAttrName(*attribute), "user.a.b");
+  EXPECT_FALSE(ParseXAttrName("a"));
+  EXPECT_EQ(*ParseXAttrValue("\"a b\""), "a b");
+  EXPECT_EQ(*ParseXAttrValue("0x6142"), "aB");
+  EXPECT_FALSE(ParseXAttrValue("0x614"));
+  EXPECT_FALSE(ParseXAttrValue("0s*"));
+  for (const std::string bytes : {"a", "ab", "abc", "abcd\xff"}) {
+    EXPECT_EQ(*ParseXAttrValue(XAttrValueText(bytes, ValueCoding::kBase64)), bytes);
+    EXPECT_EQ(*ParseXAttrValue(XAttrValueText(bytes, ValueCoding::kHex)), bytes);
+  }
+}
+
+}  // namespace
+}  // namespace ebb::client

@@ -1,0 +1,232 @@
+// Streams over a namenode and DataNodes that fail on order.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "client/fake_cluster.h"
+#include "client/file_system.h"
+
+namespace ebb::client {
+namespace {
+
+using testing::FakeDatanode;
+using testing::FakeNamenode;
+
+std::string RandomText(std::size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::string text(size, '\0');
+  for (auto& c : text) c = static_cast<char>(random());
+  return text;
+}
+
+class StreamsTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kServers = 3;
+
+  void SetUp() override {
+    std::vector<hadoop::hdfs::DatanodeInfoProto> infos;
+    for (std::size_t i = 0; i < kServers; ++i) {
+      nodes_.push_back(std::make_unique<FakeDatanode>());
+      infos.push_back(nodes_.back()->info());
+    }
+    namenode_ = std::make_unique<FakeNamenode>(infos);
+  }
+
+  void Open() {
+    const auto address = namenode_->Start()[0];
+    Configuration configuration;
+    configuration.Set("dfs.client-write-packet-size", "4096");
+    auto opened = FileSystem::Open(configuration, address.Text());
+    ASSERT_TRUE(opened) << opened.error().message;
+    files_ = std::move(*opened);
+  }
+
+  std::unique_ptr<OutputStream> Create() {
+    auto stream = files_->Create("/f", {});
+    EXPECT_TRUE(stream) << stream.error().message;
+    return std::move(*stream);
+  }
+
+  static void Write(OutputStream& stream, const std::string& text) {
+    // In pieces that align with neither chunks nor packets.
+    for (std::size_t at = 0; at < text.size(); at += 1009) {
+      const auto piece = std::string_view(text).substr(at, 1009);
+      const auto written = stream.Write(std::as_bytes(std::span(piece)));
+      ASSERT_TRUE(written) << written.error().message;
+    }
+  }
+
+  void WriteAndClose(const std::string& text) {
+    const auto stream = Create();
+    Write(*stream, text);
+    const auto closed = stream->Close();
+    ASSERT_TRUE(closed) << closed.error().message;
+  }
+
+  std::vector<std::unique_ptr<FakeDatanode>> nodes_;
+  std::unique_ptr<FakeNamenode> namenode_;
+  std::unique_ptr<FileSystem> files_;
+};
+
+TEST_F(StreamsTest, BlocksHaveTheLengthThatWasWritten) {
+  namenode_->block_bytes = 10'240;
+  namenode_->incomplete_answers = 3;
+  Open();
+  const auto text = RandomText(25'000, 1);
+  WriteAndClose(text);
+  ASSERT_EQ(namenode_->finished().size(), 3U);
+  EXPECT_EQ(namenode_->finished()[0].numbytes(), 10'240U);
+  EXPECT_EQ(namenode_->finished()[2].numbytes(), 25'000U - 2 * 10'240U);
+  EXPECT_EQ(nodes_[0]->Bytes(101) + nodes_[0]->Bytes(102) + nodes_[0]->Bytes(103), text);
+  EXPECT_TRUE(namenode_->updates().empty());
+}
+
+TEST_F(StreamsTest, AFileWithoutBytesHasNoBlock) {
+  Open();
+  WriteAndClose("");
+  EXPECT_TRUE(namenode_->finished().empty());
+  EXPECT_TRUE(nodes_[0]->Writes().empty());
+}
+
+TEST_F(StreamsTest, TheBlockGoesOnWithoutTheServerThatIsBlamed) {
+  Open();
+  nodes_[0]->packets_until_blame = 3;
+  nodes_[0]->blamed = 1;
+  const auto text = RandomText(60'000, 2);
+  WriteAndClose(text);
+  ASSERT_EQ(namenode_->updates().size(), 1U);
+  const auto& update = namenode_->updates()[0];
+  ASSERT_EQ(update.newnodes_size(), 2);
+  EXPECT_EQ(update.newnodes(0).xferport(), nodes_[0]->info().id().xferport());
+  EXPECT_EQ(update.newnodes(1).xferport(), nodes_[2]->info().id().xferport());
+  EXPECT_EQ(nodes_[0]->Bytes(101), text);
+}
+
+TEST_F(StreamsTest, TheNextServerTakesOverFromOneThatEndsTheConnection) {
+  Open();
+  nodes_[0]->packets_until_end = 5;
+  const auto text = RandomText(60'000, 3);
+  WriteAndClose(text);
+  ASSERT_EQ(namenode_->updates().size(), 1U);
+  const auto& update = namenode_->updates()[0];
+  EXPECT_EQ(update.newnodes_size(), 2);
+  EXPECT_EQ(update.newnodes(0).xferport(), nodes_[1]->info().id().xferport());
+  EXPECT_EQ(update.storageids_size(), 2);
+  EXPECT_GT(update.newblock().generationstamp(), update.oldblock().generationstamp());
+  const auto write = nodes_[1]->Writes().at(0);
+  EXPECT_EQ(write.stage(), hadoop::hdfs::OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY);
+  EXPECT_LE(write.minbytesrcvd(), 5U * 4096);
+  EXPECT_EQ(write.latestgenerationstamp(), update.newblock().generationstamp());
+  // The second server holds what came after the bytes that the first one had acknowledged.
+  const auto held = nodes_[1]->Bytes(101);
+  EXPECT_EQ(held.size(), text.size());
+  EXPECT_EQ(held.substr(write.minbytesrcvd()), text.substr(write.minbytesrcvd()));
+  EXPECT_EQ(namenode_->finished().at(0).numbytes(), text.size());
+}
+
+TEST_F(StreamsTest, ABlockOfWhichOnlyTheEndIsMissingIsClosedByTheOthers) {
+  Open();
+  // Two packets of data; the connection ends at the empty packet.
+  nodes_[0]->packets_until_end = 2;
+  WriteAndClose(RandomText(2 * 4096 - 300, 4));
+  const auto write = nodes_[1]->Writes().at(0);
+  EXPECT_EQ(write.stage(), hadoop::hdfs::OpWriteBlockProto::PIPELINE_CLOSE_RECOVERY);
+  EXPECT_EQ(write.minbytesrcvd(), 2U * 4096 - 300);
+}
+
+TEST_F(StreamsTest, AWriteFailsWhenAllServersHaveFailed) {
+  Open();
+  for (auto& node : nodes_) node->packets_until_end = 1;
+  const auto stream = Create();
+  Write(*stream, RandomText(3 * 4096, 5));
+  const auto closed = stream->Close();
+  ASSERT_FALSE(closed);
+  EXPECT_NE(closed.error().message.find("all servers"), std::string::npos);
+  const auto again = stream->Write(std::as_bytes(std::span("x")));
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().message, closed.error().message);
+}
+
+TEST_F(StreamsTest, ABlockThatCannotBeOpenedIsAbandonedAndItsBadServerExcluded) {
+  nodes_[0]->refused_link = "127.0.0.1:" + std::to_string(nodes_[0]->info().id().xferport());
+  Open();
+  const auto text = RandomText(5000, 6);
+  WriteAndClose(text);
+  EXPECT_EQ(namenode_->abandoned(), 1);
+  EXPECT_EQ(nodes_[1]->Bytes(102), text);
+}
+
+TEST_F(StreamsTest, AFlushSendsWhatIsThereAndTheNextPacketEndsTheChunk) {
+  Open();
+  const auto text = RandomText(5000, 7);
+  const auto stream = Create();
+  Write(*stream, text.substr(0, 700));
+  ASSERT_TRUE(stream->Flush());
+  EXPECT_EQ(nodes_[0]->Bytes(101), text.substr(0, 700));
+  EXPECT_EQ(namenode_->synced(), 700);
+  Write(*stream, text.substr(700));
+  ASSERT_TRUE(stream->Sync());
+  EXPECT_EQ(nodes_[0]->Bytes(101), text);
+  ASSERT_TRUE(stream->Close());
+}
+
+class ReadTest : public StreamsTest {
+ protected:
+  void SetUp() override {
+    StreamsTest::SetUp();
+    text_ = RandomText(3000, 8);
+    auto& block = *namenode_->located.add_blocks();
+    namenode_->Locate(7, {}, block);
+    block.mutable_b()->set_numbytes(text_.size());
+    namenode_->located.set_filelength(text_.size());
+    namenode_->located.set_underconstruction(false);
+    namenode_->located.set_islastblockcomplete(true);
+    for (auto& node : nodes_) node->Put(7, text_);
+    Open();
+  }
+
+  std::string Read() {
+    auto in = files_->OpenFile("/f");
+    EXPECT_TRUE(in) << in.error().message;
+    std::string out(text_.size(), '\0');
+    const auto read = (*in)->Read(std::as_writable_bytes(std::span(out)));
+    EXPECT_TRUE(read) << read.error().message;
+    return out;
+  }
+
+  std::string text_;
+};
+
+TEST_F(ReadTest, BytesComeBackFromAnywhere) {
+  EXPECT_EQ(Read(), text_);
+  auto in = files_->OpenFile("/f");
+  ASSERT_TRUE(in);
+  std::string part(700, '\0');
+  EXPECT_EQ(*(*in)->ReadAt(1111, std::as_writable_bytes(std::span(part))), 700U);
+  EXPECT_EQ(part, text_.substr(1111, 700));
+  EXPECT_EQ(*(*in)->ReadAt(2900, std::as_writable_bytes(std::span(part))), 100U);
+  EXPECT_EQ(*(*in)->ReadAt(3000, std::as_writable_bytes(std::span(part))), 0U);
+  EXPECT_FALSE((*in)->Seek(3001));
+}
+
+TEST_F(ReadTest, WrongBytesAreReportedAndReadElsewhere) {
+  nodes_[0]->damages_reads = true;
+  EXPECT_EQ(Read(), text_);
+  ASSERT_EQ(namenode_->bad().blocks_size(), 1);
+  const auto& bad = namenode_->bad().blocks(0);
+  ASSERT_EQ(bad.locs_size(), 1);
+  EXPECT_EQ(bad.locs(0).id().xferport(), nodes_[0]->info().id().xferport());
+  EXPECT_EQ(bad.storageids(0), "storage-" + nodes_[0]->info().id().datanodeuuid());
+}
+
+TEST_F(ReadTest, ACancelledReadFails) {
+  auto in = files_->OpenFile("/f");
+  ASSERT_TRUE(in);
+  (*in)->Cancel();
+  const auto bytes = (*in)->Next(10);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code, ErrorCode::kShutdown);
+}
+
+}  // namespace
+}  // namespace ebb::client

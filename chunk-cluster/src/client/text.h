@@ -1,0 +1,17 @@
+// Small helpers for text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ebb::client {
+
+// Without blanks and line ends around it.
+[[nodiscard]] inline std::string Stripped(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1));
+}
+
+}  // namespace ebb::client
