@@ -7,6 +7,7 @@
 #   ebb                  the launcher
 #   VERSION              the version
 #   bin/chunkserver      the chunk server
+#   bin/ebbfs            the file system shell, 'ebb fs'
 #   lib/*.jar            every jar once; lib/NAME.classpath holds the jars of one program
 #   lib/tools            programs that run on a stock client
 #   conf docs LICENSE README.md
@@ -26,7 +27,8 @@ make_tree() {
   cp -r "$home/docs" "$home/conf" "$tree/"
   echo "$version" >"$tree/VERSION"
   install -m 755 "$home/chunk-cluster/target/cmake/chunkserver" "$tree/bin/"
-  strip "$tree/bin/chunkserver"
+  install -m 755 "$home/chunk-cluster/target/cmake/ebbfs" "$tree/bin/"
+  strip "$tree/bin/chunkserver" "$tree/bin/ebbfs"
   cp -r "$home/testbed/stock-client/target/tools" "$tree/lib/tools"
   add_program cli "$home/cli/target/classes:$(cat "$home/cli/target/classpath.txt")"
   add_program broker "$(cat "$home/testbed/broker/target/classpath.txt")"
@@ -60,14 +62,14 @@ pack() {
 # The Debian packages that a machine needs to run a release, one a line.
 library_packages() {
   echo openjdk-17-jre-headless
-  shlibs | sed 's/, /\n/g'
+  { shlibs chunkserver; shlibs ebbfs; } | sed 's/, /\n/g' | sort -u
 }
 
-# The packages of the chunk server's shared libraries with the least versions, as dpkg names them.
+# shlibs PROGRAM: the packages of its shared libraries with the least versions, as dpkg names them.
 shlibs() {
   mkdir -p "$work/shlibs/debian"
   printf 'Source: ebbfs\n\nPackage: ebbfs-chunkserver\nArchitecture: any\n' >"$work/shlibs/debian/control"
-  (cd "$work/shlibs" && dpkg-shlibdeps -O "$tree/bin/chunkserver" 2>"$work/shlibs.log") |
+  (cd "$work/shlibs" && dpkg-shlibdeps -O "$tree/bin/$1" 2>"$work/shlibs.log") |
     sed -n 's/^shlibs:Depends=//p'
 }
 
@@ -163,8 +165,13 @@ make_role() {
     chunkserver)
       install -D -m 755 "$tree/bin/chunkserver" "$work/ebbfs-chunkserver/usr/lib/ebbfs/bin/chunkserver"
       add_units ebbfs-chunkserver ebbfs-chunkserver
-      add_package ebbfs-chunkserver "$(dpkg --print-architecture)" "ebbfs-common (= $version), $(shlibs)" \
+      add_package ebbfs-chunkserver "$(dpkg --print-architecture)" "ebbfs-common (= $version), $(shlibs chunkserver)" \
         "distributed file system: the chunk server" "Stores blocks on the disks of its machine."
+      ;;
+    client)
+      install -D -m 755 "$tree/bin/ebbfs" "$work/ebbfs-client/usr/lib/ebbfs/bin/ebbfs"
+      add_package ebbfs-client "$(dpkg --print-architecture)" "ebbfs-common (= $version), $(shlibs ebbfs)" \
+        "distributed file system: the native client" "The file system shell 'ebb fs'."
       ;;
     control)
       add_units ebbfs-control ebbfs-control ebbfs-raid-node ebbfs-kafka
@@ -188,7 +195,7 @@ make_tree
 make_tar
 make_common
 build_package ebbfs-common
-for role in namenode store chunkserver control; do
+for role in namenode store chunkserver client control; do
   make_role "$role"
   build_package "ebbfs-$role"
 done

@@ -15,10 +15,14 @@ std::string Rights(unsigned bits) {
 
 const char* KindOf(const AclEntryProto& entry) {
   switch (entry.type()) {
-    case AclEntryProto::USER: return "user";
-    case AclEntryProto::GROUP: return "group";
-    case AclEntryProto::MASK: return "mask";
-    default: return "other";
+    case AclEntryProto::USER:
+      return "user";
+    case AclEntryProto::GROUP:
+      return "group";
+    case AclEntryProto::MASK:
+      return "mask";
+    default:
+      return "other";
   }
 }
 
@@ -51,7 +55,8 @@ AclEntryProto Entry(AclEntryProto::AclEntryTypeProto type, unsigned rights) {
   return entry;
 }
 
-// The bits of the group are the mask, if a list is there; the rights of the group are an entry then.
+// The bits of the group are the mask, if a list is there; the rights of the group are an entry
+// then.
 void ShowAccess(Shell& shell, const AclStatusProto& acl, std::uint32_t mode) {
   bool listed = false;
   for (const auto& entry : acl.entries()) listed |= entry.scope() == AclEntryProto::ACCESS;

@@ -8,16 +8,24 @@ namespace {
 
 // An error if the directory would be copied into itself.
 Status CheckApart(const Item& from, const Item& target) {
-  if (from.files != target.files) return {};
+  if (from.files != target.files || !from.IsDirectory()) return {};
   if (from.path == target.path) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("`{}' to `{}': are identical", from.text, target.Uri()));
   }
-  if (from.IsDirectory() && target.path.starts_with(from.path == "/" ? "/" : from.path + "/")) {
-    return Fail(ErrorCode::kInvalid, fmt::format("`{}' to `{}': is a subdirectory of itself",
-                                                 from.text, target.Uri()));
+  if (target.path.starts_with(from.path == "/" ? "/" : from.path + "/")) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("`{}' to `{}': is a subdirectory of itself", from.text, target.text));
   }
   return {};
+}
+
+// Where the item goes. An error if it does not exist, or would go into itself.
+Result<Item> SourceAndTarget(Shell& shell, const Item& item, const Item& to) {
+  if (!item.status) return Refuse(item.text, kNoSuchFile);
+  EBB_ASSIGN(auto target, TargetIn(shell, to, item.Name()));
+  EBB_TRY(CheckApart(item, target));
+  return target;
 }
 
 class Copier {
@@ -89,29 +97,34 @@ class Copier {
 
 Result<int> RunCp(Shell& shell, Words words) {
   EBB_ASSIGN(const auto to, TakeDestination(shell, words));
+  auto items = shell.ExpandAll(words.rest);
   Copier copier(shell, words);
-  EBB_TRY(CheckDestination(shell, to, words.rest.size(), copier.force()));
-  shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
-    EBB_ASSIGN(auto target, TargetIn(shell, to, item.Name()));
-    if (item.IsDirectory()) EBB_TRY(CheckApart(item, target));
-    return copier.Copy(item, target);
-  });
+  EBB_TRY(CheckDestination(shell, to, items.size(), copier.force()));
+  for (auto& item : items) {
+    shell.Complain([&]() -> Status {
+      EBB_ASSIGN(auto target, SourceAndTarget(shell, item, to));
+      return copier.Copy(item, target);
+    }());
+  }
   return 0;
 }
 
 Result<int> RunMv(Shell& shell, Words words) {
   EBB_ASSIGN(const auto to, TakeDestination(shell, words));
-  EBB_TRY(CheckDestination(shell, to, words.rest.size(), false));
-  shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
-    EBB_ASSIGN(const auto target, TargetIn(shell, to, item.Name()));
-    if (item.files != target.files) {
-      return Refuse(item.text, "Does not match target filesystem");
-    }
-    if (target.status) return Refuse(target.text, kExists);
-    EBB_ASSIGN(const bool moved, item.files->RenameOld(item.path, target.path));
-    // The namenode tells no reason.
-    return moved ? Status() : Refuse(item.text, kFailed);
-  });
+  auto items = shell.ExpandAll(words.rest);
+  EBB_TRY(CheckDestination(shell, to, items.size(), false));
+  for (auto& item : items) {
+    shell.Complain([&]() -> Status {
+      EBB_ASSIGN(const auto target, SourceAndTarget(shell, item, to));
+      if (item.files != target.files) {
+        return Refuse(item.text, "Does not match target filesystem");
+      }
+      if (target.status) return Refuse(target.text, kExists);
+      EBB_ASSIGN(const bool moved, item.files->RenameOld(item.path, target.path));
+      // The namenode tells no reason.
+      return moved ? Status() : Refuse(item.text, kFailed);
+    }());
+  }
   return 0;
 }
 

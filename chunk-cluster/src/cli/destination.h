@@ -10,8 +10,8 @@ namespace ebb::cli {
 // The last of the words, or "." if there is only one; takes it out of the words. An error if a
 // pattern stands for several paths.
 [[nodiscard]] Result<Item> TakeDestination(Shell& shell, Words& words);
-// An error unless `sources` items may go there: several need a directory, and one needs a directory,
-// or a name that is free (with `overwrite`: a file) in a directory that exists.
+// An error unless `sources` items may go there: several need a directory, and one needs a
+// directory, or a name that is free (with `overwrite`: a file) in a directory that exists.
 [[nodiscard]] Status CheckDestination(Shell& shell, const Item& to, std::size_t sources,
                                       bool overwrite);
 // `to` itself, or the name below it if it is a directory; with the present status.

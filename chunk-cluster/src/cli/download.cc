@@ -89,6 +89,23 @@ class Downloader {
   const bool keep_;
 };
 
+// The rules of CheckDestination, for a local path.
+Status CheckLocal(const std::string& text, const std::string& path, std::size_t sources,
+                  bool overwrite) {
+  std::error_code error;
+  const bool exists = fs::exists(path, error);
+  const bool directory = fs::is_directory(path, error);
+  if (sources > 1) {
+    if (!exists) return Refuse(text, kNoSuchFile);
+    if (!directory) return Refuse(text, kIsNotDirectory);
+  } else if (exists) {
+    if (!directory && !overwrite) return Refuse(text, kExists);
+  } else if (!fs::exists(fs::absolute(path, error).parent_path(), error)) {
+    return Refuse(text, kNoSuchFile);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<int> RunGet(Shell& shell, Words words) {
@@ -98,20 +115,20 @@ Result<int> RunGet(Shell& shell, Words words) {
     words.rest.pop_back();
   }
   const std::string to = LocalPath(text);
+  auto items = shell.ExpandAll(words.rest);
   Downloader downloader(shell, words);
+  EBB_TRY(CheckLocal(text, to, items.size(), downloader.force()));
   std::error_code error;
   const bool directory = fs::is_directory(to, error);
-  if (words.rest.size() > 1 && !directory) {
-    return Refuse(text, fs::exists(to, error) ? kIsNotDirectory : kNoSuchFile);
+  for (auto& item : items) {
+    if (!item.status) {
+      shell.Complain(Refuse(item.text, kNoSuchFile).error());
+      continue;
+    }
+    const std::string below = directory ? "/" + item.Name() : "";
+    shell.Complain(
+        downloader.Get(item, to + below, directory && text == "." ? item.Name() : text + below));
   }
-  if (fs::exists(to, error) && !directory && !downloader.force()) return Refuse(text, kExists);
-  const auto parent = fs::absolute(to, error).parent_path();
-  if (!fs::exists(to, error) && !fs::exists(parent, error)) return Refuse(text, kNoSuchFile);
-  shell.ForEachExisting(words.rest, [&](Item& item) {
-    if (!directory) return downloader.Get(item, to, text);
-    const std::string below = "/" + item.Name();
-    return downloader.Get(item, to + below, text == "." ? item.Name() : text + below);
-  });
   return 0;
 }
 

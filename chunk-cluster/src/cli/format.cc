@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kUnits = "KMGTPE";
 
 std::string TimeText(std::int64_t millis, const char* format, bool utc) {
-  const auto seconds = static_cast<std::time_t>(millis >= 0 ? millis / 1000 : (millis - 999) / 1000);
+  const auto seconds =
+      static_cast<std::time_t>(millis >= 0 ? millis / 1000 : (millis - 999) / 1000);
   std::tm parts = {};
   if (utc) {
     gmtime_r(&seconds, &parts);

@@ -21,7 +21,8 @@ constexpr int kMisuse = 255;
 constexpr std::size_t kOutputBytes = std::size_t{256} << 10;
 
 void PrintUsage() {
-  fmt::print(stderr, "Usage: ebb fs [--dir CLUSTER | --conf DIRECTORY] [-D NAME=VALUE] [-fs URI]\n");
+  fmt::print(stderr,
+             "Usage: ebb fs [--dir CLUSTER | --conf DIRECTORY] [-D NAME=VALUE] [-fs URI]\n");
   for (const auto& command : Commands()) {
     fmt::print(stderr, "       -{} {}\n", command.name, command.usage);
   }
@@ -76,10 +77,11 @@ Result<Setting> TakeSetting(std::vector<std::string>& words) {
 
 // Splits the words behind the name of the command.
 Result<Words> Split(const Command& command, const std::vector<std::string>& words) {
-  const std::string known = std::string(" ") + command.options + " ";
   Words split;
   std::size_t at = 0;
-  for (; at < words.size() && words[at].size() > 1 && words[at][0] == '-'; ++at) {
+  const bool takes_options = command.options != nullptr;
+  const std::string known = std::string(" ") + (takes_options ? command.options : "") + " ";
+  for (; takes_options && at < words.size() && words[at].size() > 1 && words[at][0] == '-'; ++at) {
     const std::string option = words[at].substr(1);
     if (option == "-") {
       ++at;
@@ -93,7 +95,8 @@ Result<Words> Split(const Command& command, const std::vector<std::string>& word
   split.rest.assign(words.begin() + static_cast<long>(at), words.end());
   const std::size_t count = split.rest.size();
   if (count < command.least) {
-    return Misuse(fmt::format("Not enough arguments: expected {} but got {}", command.least, count));
+    return Misuse(
+        fmt::format("Not enough arguments: expected {} but got {}", command.least, count));
   }
   if (count > command.most) {
     return Misuse(fmt::format("Too many arguments: expected {} but got {}", command.most, count));

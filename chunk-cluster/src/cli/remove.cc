@@ -19,18 +19,18 @@ class Trash {
     const std::string root = "/user/" + item.files->namenode().user() + "/.Trash";
     if (!enabled || (item.path + "/").starts_with(root + "/")) return false;
     if (root.starts_with(item.path == "/" ? "/" : item.path + "/")) {
-      return Fail(ErrorCode::kInvalid,
-                  fmt::format("Cannot move \"{}\" to the trash, as it contains the trash",
-                              item.Uri()));
+      return Fail(
+          ErrorCode::kInvalid,
+          fmt::format("Cannot move \"{}\" to the trash, as it contains the trash", item.Uri()));
     }
     auto moved = Move(item, root + "/Current");
     if (!moved) {
       const auto& error = moved.error();
-      return Fail(ErrorCode::kInvalid,
-                  fmt::format("Failed to move to trash: {}: {}. Consider using -skipTrash option",
-                              item.Uri(), error.exception_message.empty()
-                                              ? error.message
-                                              : error.exception_message));
+      return Fail(
+          ErrorCode::kInvalid,
+          fmt::format("Failed to move to trash: {}: {}. Consider using -skipTrash option",
+                      item.Uri(),
+                      error.exception_message.empty() ? error.message : error.exception_message));
     }
     shell.Tell(fmt::format("Moved: '{}' to trash at: {}{}", item.Uri(), item.files->uri(), *moved));
     return true;

@@ -27,8 +27,8 @@ void ForEachOrBelow(Shell& shell, const Words& words, const std::function<Status
 
 bool IsName(std::string_view text) {
   for (const char c : text) {
-    const bool good = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                      std::string_view("-_./@").contains(c);
+    const bool good =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("-_./@").contains(c);
     if (!good) return false;
   }
   return true;
@@ -69,8 +69,7 @@ Result<int> RunChown(Shell& shell, Words words) {
   const std::string owner = text.substr(0, colon);
   const std::string group = colon < text.size() ? text.substr(colon + 1) : "";
   if (!IsName(owner) || !IsName(group) || (owner.empty() && group.empty())) {
-    return Misuse(
-        fmt::format("'{}' does not match expected pattern for [owner][:group].", text));
+    return Misuse(fmt::format("'{}' does not match expected pattern for [owner][:group].", text));
   }
   return ChangeOwner(shell, words, owner, group);
 }

@@ -90,8 +90,9 @@ Result<Item> Shell::Resolve(const std::string& text) {
     authority = rest.substr(0, slash);
     item.path = rest.substr(slash);
   } else if (text.starts_with("file:") || text.find("://") != std::string::npos) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("'{}' is no path of HDFS; use 'hdfs dfs' for other file systems", text));
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("'{}' is no path of HDFS; use 'hdfs dfs' for other file systems", text));
   } else if (!text.starts_with('/')) {
     item.path = "/user/" + user_ + "/" + text;
   }
@@ -143,28 +144,31 @@ Result<std::vector<Item>> Shell::Expand(const std::string& text) {
   return found;
 }
 
+// Names without a pattern are not looked up on the way: a listing below them, or the last name,
+// tells whether they exist.
 Status Shell::Match(const Item& base, const std::vector<std::string>& parts,
                     std::vector<Item>& found) {
   if (parts.empty()) {
-    found.push_back(base);
+    Item item = base;
+    if (!item.status) EBB_TRY(Refresh(item));
+    if (item.status) found.push_back(std::move(item));
     return {};
   }
   const std::vector<std::string> rest(parts.begin() + 1, parts.end());
-  if (!client::IsPattern(parts[0])) {
-    Item child = ChildOf(base, parts[0]);
-    EBB_TRY(Refresh(child));
-    return child.status ? Match(child, rest, found) : Status();
-  }
-  if (!base.IsDirectory()) return {};
-  EBB_ASSIGN(const auto children, Children(base));
-  for (const auto& child : children) {
+  if (!client::IsPattern(parts[0])) return Match(ChildOf(base, parts[0]), rest, found);
+  if (base.IsFile()) return {};
+  const auto children = Children(base);
+  if (!children && children.error().code == ErrorCode::kNotFound) return {};
+  if (!children) return std::unexpected(children.error());
+  for (const auto& child : *children) {
+    // The listing of a file is the file itself, without a name.
+    if (child.status->name.empty()) continue;
     if (client::Matches(parts[0], child.Name())) EBB_TRY(Match(child, rest, found));
   }
   return {};
 }
 
-void Shell::ForEach(const std::vector<std::string>& texts,
-                    const std::function<Status(Item&)>& run) {
+std::vector<Item> Shell::ExpandAll(const std::vector<std::string>& texts) {
   std::vector<Item> all;
   for (const auto& text : texts) {
     auto items = Expand(text);
@@ -174,6 +178,12 @@ void Shell::ForEach(const std::vector<std::string>& texts,
     }
     std::ranges::move(*items, std::back_inserter(all));
   }
+  return all;
+}
+
+void Shell::ForEach(const std::vector<std::string>& texts,
+                    const std::function<Status(Item&)>& run) {
+  auto all = ExpandAll(texts);
   for (auto& item : all) Complain(run(item));
 }
 

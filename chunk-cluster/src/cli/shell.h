@@ -1,5 +1,5 @@
-// What all commands of the file system shell share: the file systems, the paths of the command line,
-// the output, and the count of errors.
+// What all commands of the file system shell share: the file systems, the paths of the command
+// line, the output, and the count of errors.
 #pragma once
 
 #include <fmt/core.h>
@@ -67,7 +67,9 @@ class Shell {
   // All entries of a directory.
   [[nodiscard]] Result<std::vector<Item>> Children(const Item& directory);
 
-  // Expands all texts, then calls `run` for each item. Errors are told, and counted; the next item
+  // The items of all texts. Errors are told and counted.
+  [[nodiscard]] std::vector<Item> ExpandAll(const std::vector<std::string>& texts);
+  // Expands all texts, then calls `run` for each item. Errors are told and counted; the next item
   // follows.
   void ForEach(const std::vector<std::string>& texts, const std::function<Status(Item&)>& run);
   // The same for items that must exist.
@@ -118,7 +120,7 @@ struct Command {
   // Without the dash.
   const char* name;
   const char* usage;
-  // Options without a value, blank between them. Options with a value are taken by the command.
+  // Options without a value, blank between them. Null: the command takes its options itself.
   const char* options;
   std::size_t least;
   std::size_t most;

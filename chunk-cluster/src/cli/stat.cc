@@ -9,9 +9,12 @@ namespace {
 
 const char* KindText(const client::FileStatus& status) {
   switch (status.kind) {
-    case client::FileKind::kDirectory: return "directory";
-    case client::FileKind::kSymlink: return "symlink";
-    case client::FileKind::kFile: break;
+    case client::FileKind::kDirectory:
+      return "directory";
+    case client::FileKind::kSymlink:
+      return "symlink";
+    case client::FileKind::kFile:
+      break;
   }
   return "regular file";
 }
@@ -19,21 +22,35 @@ const char* KindText(const client::FileStatus& status) {
 std::string Field(char letter, const Item& item) {
   const auto& status = *item.status;
   switch (letter) {
-    case 'a': return fmt::format("{:o}", status.mode);
-    case 'A': return client::ModeText(status.mode);
-    case 'b': return std::to_string(status.length);
-    case 'F': return KindText(status);
-    case 'g': return status.group;
-    case 'n': return item.Name();
-    case 'o': return std::to_string(status.block_bytes);
-    case 'r': return std::to_string(status.replication);
-    case 'u': return status.owner;
-    case 'x': return UtcText(status.accessed_millis);
-    case 'X': return std::to_string(status.accessed_millis);
-    case 'y': return UtcText(status.modified_millis);
-    case 'Y': return std::to_string(status.modified_millis);
+    case 'a':
+      return fmt::format("{:o}", status.mode);
+    case 'A':
+      return client::ModeText(status.mode);
+    case 'b':
+      return std::to_string(status.length);
+    case 'F':
+      return KindText(status);
+    case 'g':
+      return status.group;
+    case 'n':
+      return item.Name();
+    case 'o':
+      return std::to_string(status.block_bytes);
+    case 'r':
+      return std::to_string(status.replication);
+    case 'u':
+      return status.owner;
+    case 'x':
+      return UtcText(status.accessed_millis);
+    case 'X':
+      return std::to_string(status.accessed_millis);
+    case 'y':
+      return UtcText(status.modified_millis);
+    case 'Y':
+      return std::to_string(status.modified_millis);
     // An unknown letter stands for itself.
-    default: return {letter};
+    default:
+      return {letter};
   }
 }
 
@@ -90,11 +107,21 @@ Result<int> RunTest(Shell& shell, Words words) {
   shell.ForEach(words.rest, [&](Item& item) -> Status {
     if (!item.status) return {};
     switch (words.options[0][0]) {
-      case 'e': holds = true; break;
-      case 'd': holds = item.IsDirectory(); break;
-      case 'f': holds = item.status->kind == client::FileKind::kFile; break;
-      case 's': holds = item.status->length > 0; break;
-      case 'z': holds = item.status->length == 0; break;
+      case 'e':
+        holds = true;
+        break;
+      case 'd':
+        holds = item.IsDirectory();
+        break;
+      case 'f':
+        holds = item.status->kind == client::FileKind::kFile;
+        break;
+      case 's':
+        holds = item.status->length > 0;
+        break;
+      case 'z':
+        holds = item.status->length == 0;
+        break;
       case 'w': {
         EBB_ASSIGN(holds, MayAccess(item, hadoop::hdfs::AclEntryProto_FsActionProto_WRITE));
         break;

@@ -15,8 +15,8 @@ Result<std::int64_t> ParseTime(const std::string& text) {
   const char* end = strptime(text.c_str(), "%Y%m%d:%H%M%S", &parts);
   parts.tm_isdst = -1;
   if (text.size() != kTimeLength || end != text.c_str() + text.size()) {
-    return Misuse(fmt::format("Unable to parse the specified timestamp {}; write yyyyMMdd:HHmmss",
-                              text));
+    return Misuse(
+        fmt::format("Unable to parse the specified timestamp {}; write yyyyMMdd:HHmmss", text));
   }
   return static_cast<std::int64_t>(std::mktime(&parts)) * 1000;
 }

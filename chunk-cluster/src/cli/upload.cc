@@ -123,23 +123,28 @@ Result<int> RunPut(Shell& shell, Words words) {
 }
 
 Result<int> RunAppendToFile(Shell& shell, Words words) {
-  const std::string text = words.rest.back();
-  words.rest.pop_back();
-  EBB_ASSIGN(const auto target, shell.Look(text));
-  if (target.IsDirectory()) return Refuse(text, kIsDirectory);
-  for (const auto& source : words.rest) {
-    std::error_code error;
-    if (source != "-" && !fs::exists(LocalPath(source), error)) {
-      return Fail(ErrorCode::kIo, fmt::format("{} (No such file or directory)", source));
-    }
+  EBB_ASSIGN(const auto target, TakeDestination(shell, words));
+  if (target.IsDirectory()) {
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("Cannot append to directory {}; already exists as a directory.", target.text));
   }
+  // As with 'hdfs dfs', the file is there even if no source is.
   EBB_ASSIGN(auto stream, target.status ? target.files->Append(target.path)
                                         : target.files->Create(target.path, {}));
-  for (const auto& source : words.rest) {
-    EBB_ASSIGN(auto from, LocalFile::OpenToRead(LocalPath(source)));
-    EBB_TRY(Pump(from, *stream));
-  }
+  const auto appended = [&]() -> Status {
+    for (const auto& source : words.rest) {
+      std::error_code error;
+      if (source != "-" && !fs::exists(LocalPath(source), error)) {
+        return Fail(ErrorCode::kIo, source);
+      }
+      EBB_ASSIGN(auto from, LocalFile::OpenToRead(LocalPath(source)));
+      EBB_TRY(Pump(from, *stream));
+    }
+    return {};
+  }();
   EBB_TRY(stream->Close());
+  EBB_TRY(appended);
   return 0;
 }
 

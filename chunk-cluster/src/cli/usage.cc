@@ -78,16 +78,16 @@ Result<int> RunCount(Shell& shell, Words words) {
 Result<int> RunDu(Shell& shell, Words words) {
   if (words.rest.empty()) words.rest.push_back(".");
   const bool human = words.Has("h");
+  std::vector<std::vector<std::string>> rows;
+  if (words.Has("v")) {
+    rows.push_back({"SIZE", "DISK_SPACE_CONSUMED_WITH_ALL_REPLICAS", "FULL_PATH_NAME"});
+  }
   shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
     std::vector<Item> items;
     if (item.IsDirectory() && !words.Has("s")) {
       EBB_ASSIGN(items, shell.Children(item));
     } else {
       items.push_back(item);
-    }
-    std::vector<std::vector<std::string>> rows;
-    if (words.Has("v")) {
-      rows.push_back({"SIZE", "DISK_SPACE_CONSUMED_WITH_ALL_REPLICAS", "FULL_PATH_NAME"});
     }
     for (const auto& one : items) {
       auto summary = one.files->ContentSummary(one.path);
@@ -99,9 +99,9 @@ Result<int> RunDu(Shell& shell, Words words) {
                       SizeText(static_cast<std::int64_t>(summary->spaceconsumed()), human),
                       one.text});
     }
-    shell.Print("{}", TableText(rows));
     return {};
   });
+  shell.Print("{}", TableText(rows));
   return 0;
 }
 

@@ -39,8 +39,9 @@ Status BlockLocations::Open() {
                             path_, answer.ecpolicy().name()));
   }
   if (answer.has_fileencryptioninfo()) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("{} is encrypted, which this client cannot read; use 'hdfs dfs'", path_));
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("{} is encrypted, which this client cannot read; use 'hdfs dfs'", path_));
   }
   length_ = answer.filelength();
   Keep(answer);

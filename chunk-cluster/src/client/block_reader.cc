@@ -82,10 +82,10 @@ Status BlockReader::NextPacket() {
     return Nonsense("have checksums of a wrong length");
   }
   if (const auto bad = checksum_.FirstMismatch(packet.data, packet.sums)) {
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("the data of block {} from {} contradict their checksum at {}",
-                            block_id_, socket_.peer(),
-                            packet.offset + *bad * checksum_.bytes_per_chunk));
+    return Fail(
+        ErrorCode::kCorrupt,
+        fmt::format("the data of block {} from {} contradict their checksum at {}", block_id_,
+                    socket_.peer(), packet.offset + *bad * checksum_.bytes_per_chunk));
   }
   packet_offset_ += packet.data.size();
   // The first packet begins at a chunk, perhaps before the requested offset.

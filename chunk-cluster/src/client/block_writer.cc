@@ -17,7 +17,8 @@ using ebb::Status;
 namespace {
 
 // While the namenode waits for the replicas of the block before.
-constexpr char kNotReplicatedYet[] = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException";
+constexpr char kNotReplicatedYet[] =
+    "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException";
 constexpr auto kFirstBlockWait = std::chrono::milliseconds(50);
 constexpr int kMostBlockWaits = 8;
 
@@ -57,8 +58,8 @@ Status BlockWriter::Allocate(const ExtendedBlockProto* previous) {
                               file_.path));
     }
     if (target_.block.locs_size() == 0) {
-      return Fail(ErrorCode::kNoSpace, fmt::format("the namenode names no server for a block of {}",
-                                                   file_.path));
+      return Fail(ErrorCode::kNoSpace,
+                  fmt::format("the namenode names no server for a block of {}", file_.path));
     }
     target_.new_stamp = target_.block.b().generationstamp();
     auto opened = WritePipeline::Open(target_);

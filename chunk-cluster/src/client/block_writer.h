@@ -51,8 +51,8 @@ class BlockWriter {
   // acknowledged. `error` is what broke the pipeline.
   [[nodiscard]] Status Recover(Error error);
   // Opens a pipeline of the present servers with a new stamp, dropping servers that fail.
-  [[nodiscard]] Status OpenAgain(
-      hadoop::hdfs::OpWriteBlockProto::BlockConstructionStage stage, Error error);
+  [[nodiscard]] Status OpenAgain(hadoop::hdfs::OpWriteBlockProto::BlockConstructionStage stage,
+                                 Error error);
   [[nodiscard]] Status PublishServers(std::uint64_t new_stamp);
 
   NamenodeConnection& namenode_;

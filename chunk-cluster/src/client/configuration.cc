@@ -28,19 +28,28 @@ Result<RpcAddress> ParseAddress(const std::string& text, const std::string& wher
     if (error != std::errc() || at != end || address.port == 0) address.host.clear();
   }
   if (address.host.empty()) {
-    return Fail(ErrorCode::kInvalid, fmt::format("{}: '{}' is no address; write HOST:PORT", where,
-                                                 text));
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}: '{}' is no address; write HOST:PORT", where, text));
   }
   return address;
 }
 
 int SizeShift(char unit) {
   switch (unit) {
-    case 'k': case 'K': return 10;
-    case 'm': case 'M': return 20;
-    case 'g': case 'G': return 30;
-    case 't': case 'T': return 40;
-    default: return 0;
+    case 'k':
+    case 'K':
+      return 10;
+    case 'm':
+    case 'M':
+      return 20;
+    case 'g':
+    case 'G':
+      return 30;
+    case 't':
+    case 'T':
+      return 40;
+    default:
+      return 0;
   }
 }
 
@@ -147,10 +156,11 @@ Result<std::vector<RpcAddress>> NamenodesOf(const Configuration& configuration,
 Result<std::string> DefaultAuthority(const Configuration& configuration) {
   const std::string uri = configuration.Get("fs.defaultFS");
   if (!uri.starts_with(kScheme) || uri.size() == kScheme.size()) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("fs.defaultFS is '{}'; set it to hdfs://HOST:PORT or hdfs://NAMESERVICE "
-                            "in core-site.xml",
-                            uri));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("fs.defaultFS is '{}'; set it to hdfs://HOST:PORT or hdfs://NAMESERVICE "
+                    "in core-site.xml",
+                    uri));
   }
   const std::string rest = uri.substr(kScheme.size());
   return rest.substr(0, rest.find('/'));

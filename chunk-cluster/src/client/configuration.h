@@ -33,8 +33,8 @@ class Configuration {
   [[nodiscard]] std::string Get(const std::string& name, std::string otherwise = {}) const;
   // The comma-separated words of a value, without blanks around them.
   [[nodiscard]] std::vector<std::string> List(const std::string& name) const;
-  // kInvalid names the property, if the value is no number from `least` on. Sizes may end with k, m,
-  // g or t (binary).
+  // kInvalid names the property, if the value is no number from `least` on. Sizes may end with k,
+  // m, g or t (binary).
   [[nodiscard]] Result<std::int64_t> Number(const std::string& name, std::int64_t otherwise,
                                             std::int64_t least = 0) const;
   [[nodiscard]] bool Flag(const std::string& name, bool otherwise) const;

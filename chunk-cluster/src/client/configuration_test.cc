@@ -27,9 +27,9 @@ TEST(ConfigurationTest, ReadsPropertiesWithCommentsEntitiesAndSections) {
 }
 
 TEST(ConfigurationTest, ALaterValueWinsUnlessTheEarlierOneIsFinal) {
-  auto configuration = Of(
-      "<property><name>a</name><value>1</value></property>"
-      "<property><name>b</name><value>1</value><final>true</final></property>");
+  auto configuration =
+      Of("<property><name>a</name><value>1</value></property>"
+         "<property><name>b</name><value>1</value><final>true</final></property>");
   configuration.Set("a", "2");
   configuration.Set("b", "2");
   EXPECT_EQ(configuration.Get("a"), "2");

@@ -74,9 +74,8 @@ class FakeDatanode {
     for (;;) {
       auto socket = listener_.Accept();
       if (!socket) return;
-      threads_.emplace_back([this, s = std::make_shared<Socket>(std::move(*socket))] {
-        (void)Serve(*s);
-      });
+      threads_.emplace_back(
+          [this, s = std::make_shared<Socket>(std::move(*socket))] { (void)Serve(*s); });
     }
   }
 
@@ -175,20 +174,19 @@ class FakeNamenode {
   explicit FakeNamenode(std::vector<hadoop::hdfs::DatanodeInfoProto> servers)
       : servers_(std::move(servers)), server_(RpcServerOptions{}) {
     using namespace hadoop::hdfs;
-    On<CreateRequestProto, CreateResponseProto>("create", [this](const auto&, auto& answer) {
-      *answer.mutable_fs() = FileStatus();
-    });
-    On<AddBlockRequestProto, AddBlockResponseProto>("addBlock", [this](const auto& request,
-                                                                       auto& answer) {
-      if (request.has_previous()) finished_.push_back(request.previous());
-      Locate(++last_block_, request.excludenodes(), *answer.mutable_block());
-    });
-    On<CompleteRequestProto, CompleteResponseProto>("complete", [this](const auto& request,
-                                                                       auto& answer) {
-      if (request.has_last() && !completed_) finished_.push_back(request.last());
-      answer.set_result(++completions_ > incomplete_answers);
-      completed_ = true;
-    });
+    On<CreateRequestProto, CreateResponseProto>(
+        "create", [this](const auto&, auto& answer) { *answer.mutable_fs() = FileStatus(); });
+    On<AddBlockRequestProto, AddBlockResponseProto>(
+        "addBlock", [this](const auto& request, auto& answer) {
+          if (request.has_previous()) finished_.push_back(request.previous());
+          Locate(++last_block_, request.excludenodes(), *answer.mutable_block());
+        });
+    On<CompleteRequestProto, CompleteResponseProto>(
+        "complete", [this](const auto& request, auto& answer) {
+          if (request.has_last() && !completed_) finished_.push_back(request.last());
+          answer.set_result(++completions_ > incomplete_answers);
+          completed_ = true;
+        });
     On<AbandonBlockRequestProto, AbandonBlockResponseProto>(
         "abandonBlock", [this](const auto&, auto&) { ++abandoned_; });
     On<FsyncRequestProto, FsyncResponseProto>(
@@ -202,9 +200,8 @@ class FakeNamenode {
     On<UpdatePipelineRequestProto, UpdatePipelineResponseProto>(
         "updatePipeline", [this](const auto& request, auto&) { updates_.push_back(request); });
     On<GetBlockLocationsRequestProto, GetBlockLocationsResponseProto>(
-        "getBlockLocations", [this](const auto&, auto& answer) {
-          *answer.mutable_locations() = located;
-        });
+        "getBlockLocations",
+        [this](const auto&, auto& answer) { *answer.mutable_locations() = located; });
     On<ReportBadBlocksRequestProto, ReportBadBlocksResponseProto>(
         "reportBadBlocks", [this](const auto& request, auto&) { bad_ = request; });
   }

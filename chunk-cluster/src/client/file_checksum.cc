@@ -84,9 +84,9 @@ Result<FileChecksum> ChecksumOf(FileSystem& files, const std::string& path) {
   StoreBig32(head.data(), bytes_per_crc);
   StoreBig32(head.data() + 4, static_cast<std::uint32_t>(crcs_per_block >> 32));
   StoreBig32(head.data() + 8, static_cast<std::uint32_t>(crcs_per_block));
-  return FileChecksum{fmt::format("MD5-of-{}MD5-of-{}CRC32{}", crcs_per_block, bytes_per_crc,
-                                  crc32c ? "C" : ""),
-                      Hex(head) + Hex(md5)};
+  return FileChecksum{
+      fmt::format("MD5-of-{}MD5-of-{}CRC32{}", crcs_per_block, bytes_per_crc, crc32c ? "C" : ""),
+      Hex(head) + Hex(md5)};
 }
 
 }  // namespace ebb::client

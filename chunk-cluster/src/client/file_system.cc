@@ -23,9 +23,9 @@ Result<std::uint32_t> ParseUmask(const std::string& text) {
     value = std::stoul(text, &used, 8);
   }
   if (value > 0777) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("fs.permissions.umask-mode is '{}'; write an octal number such as 022",
-                            text));
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("fs.permissions.umask-mode is '{}'; write an octal number such as 022", text));
   }
   return static_cast<std::uint32_t>(value);
 }

@@ -1,5 +1,5 @@
-// Patterns for names, as HDFS's shell knows them: ? * [a-c] [^a] {x,y} and \ before a character that
-// stands for itself.
+// Patterns for names, as HDFS's shell knows them: ? * [a-c] [^a] {x,y} and \ before a character
+// that stands for itself.
 #pragma once
 
 #include <string>

@@ -26,17 +26,15 @@ constexpr char kClientName[] = "DFSClient_EBB_READER";
 Result<ReadOptions> ReadOptionsOf(const Configuration& configuration) {
   ReadOptions options;
   EBB_ASSIGN(const auto block, configuration.Number("dfs.blocksize", kDefaultBlockBytes, 1));
-  EBB_ASSIGN(const auto prefetch, configuration.Number("dfs.client.read.prefetch.size",
-                                                       kPrefetchedBlocks * block, 1));
-  EBB_ASSIGN(const auto failures,
-             configuration.Number("dfs.client.max.block.acquire.failures", 3));
+  EBB_ASSIGN(const auto prefetch,
+             configuration.Number("dfs.client.read.prefetch.size", kPrefetchedBlocks * block, 1));
+  EBB_ASSIGN(const auto failures, configuration.Number("dfs.client.max.block.acquire.failures", 3));
   options.prefetch_bytes = static_cast<std::uint64_t>(prefetch);
   options.most_failures = static_cast<int>(std::min<std::int64_t>(failures, 1000));
   return options;
 }
 
-InputStream::InputStream(NamenodeConnection& namenode, std::string path,
-                         const ReadOptions& options)
+InputStream::InputStream(NamenodeConnection& namenode, std::string path, const ReadOptions& options)
     : namenode_(namenode),
       path_(std::move(path)),
       options_(options),

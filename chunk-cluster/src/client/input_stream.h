@@ -37,8 +37,8 @@ class InputStream {
                                                                  const ReadOptions& options);
   ~InputStream();
 
-  // The next bytes, at most `most`; none at the end of the file. They are valid until the next call.
-  // A server streams a whole block, so that the bytes that follow are under way meanwhile.
+  // The next bytes, at most `most`; none at the end of the file. They are valid until the next
+  // call. A server streams a whole block, so that the bytes that follow are under way meanwhile.
   [[nodiscard]] Result<std::span<const std::byte>> Next(std::size_t most);
   // Fills `out` unless the file ends before: returns how many bytes there are.
   [[nodiscard]] Result<std::size_t> Read(std::span<std::byte> out);

@@ -24,11 +24,21 @@ std::optional<ModeChange> ModeChange::Parse(const std::string& text) {
     const std::size_t first = at;
     for (; at < text.size() && std::string_view("rwxXt").contains(text[at]); ++at) {
       switch (text[at]) {
-        case 'r': step.rights |= 0444; break;
-        case 'w': step.rights |= 0222; break;
-        case 'x': step.rights |= 0111; break;
-        case 'X': step.maybe_run = true; break;
-        default: step.sticky = true; break;
+        case 'r':
+          step.rights |= 0444;
+          break;
+        case 'w':
+          step.rights |= 0222;
+          break;
+        case 'x':
+          step.rights |= 0111;
+          break;
+        case 'X':
+          step.maybe_run = true;
+          break;
+        default:
+          step.sticky = true;
+          break;
       }
     }
     if (at == first) return std::nullopt;

@@ -33,9 +33,9 @@ std::string CurrentUser() {
 Result<RetryPolicy> RetryPolicyOf(const Configuration& configuration, std::size_t namenodes) {
   RetryPolicy policy;
   const bool several = namenodes > 1;
-  EBB_ASSIGN(const auto retries,
-             several ? configuration.Number("dfs.client.failover.max.attempts", 15)
-                     : configuration.Number("ipc.client.connect.max.retries", 10));
+  EBB_ASSIGN(const auto retries, several
+                                     ? configuration.Number("dfs.client.failover.max.attempts", 15)
+                                     : configuration.Number("ipc.client.connect.max.retries", 10));
   EBB_ASSIGN(const auto base,
              several ? configuration.Number("dfs.client.failover.sleep.base.millis", 500)
                      : configuration.Number("ipc.client.connect.retry.interval", 1000));
@@ -81,9 +81,9 @@ Status NamenodeConnection::Call(std::string_view method,
     const Next next = After(status.error());
     if (next == Next::kStop) return status;
     if (attempt.retry >= policy_.most_retries) {
-      status.error().message = fmt::format("{} (after {} attempts at {} namenodes)",
-                                           status.error().message, attempt.retry + 1,
-                                           clients_.size());
+      status.error().message =
+          fmt::format("{} (after {} attempts at {} namenodes)", status.error().message,
+                      attempt.retry + 1, clients_.size());
       return status;
     }
     // Another thread may have gone on to the next namenode already.

@@ -110,8 +110,8 @@ std::size_t OutputStream::PacketRoom() const {
 
 Status OutputStream::EnsureBlock() {
   if (writer_) return {};
-  writer_ = std::make_unique<BlockWriter>(namenode_, file_, options_.checksum,
-                                          options_.most_retries);
+  writer_ =
+      std::make_unique<BlockWriter>(namenode_, file_, options_.checksum, options_.most_retries);
   unlisted_ = true;
   return writer_->Allocate(previous_ ? &*previous_ : nullptr);
 }

@@ -13,7 +13,8 @@
 
 namespace ebb::client {
 
-// Filled by a writer, then sealed, then sent, perhaps again to other servers. Immutable once sealed.
+// Filled by a writer, then sealed, then sent, perhaps again to other servers. Immutable once
+// sealed.
 class WritePacket {
  public:
   WritePacket(std::uint64_t offset, std::size_t capacity)

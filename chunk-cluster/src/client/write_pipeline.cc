@@ -154,7 +154,7 @@ void WritePipeline::Break(Error error, int server) {
 void WritePipeline::ReadLoop() {
   for (;;) {
     const auto ready = reader_.buffered() > 0 ? Result<bool>(true) : socket_.WaitReadable(kTick);
-    auto status = !ready ? Status(std::unexpected(ready.error()))
+    auto status = !ready   ? Status(std::unexpected(ready.error()))
                   : *ready ? TakeAcknowledgement()
                            : OnSilence();
     if (!status) return Break(std::move(status).error(), 0);
@@ -168,9 +168,8 @@ Status WritePipeline::OnSilence() {
   {
     const std::lock_guard lock(mutex_);
     if (!unacknowledged_.empty() && now - last_heard_ > transfer::PipelineTimeout(servers_)) {
-      return Fail(ErrorCode::kTimeout,
-                  fmt::format("{} acknowledges nothing of block {} any more", socket_.peer(),
-                              block_id_));
+      return Fail(ErrorCode::kTimeout, fmt::format("{} acknowledges nothing of block {} any more",
+                                                   socket_.peer(), block_id_));
     }
     if (now - last_sent_ < kHeartbeatInterval) return {};
     last_sent_ = now;
@@ -188,10 +187,10 @@ Status WritePipeline::TakeAcknowledgement() {
   EBB_TRY(transfer::ReadMessage(reader_, ack, transfer::PipelineTimeout(servers_)));
   for (int i = 0; i < ack.reply_size(); ++i) {
     if (ack.reply(i) == SUCCESS) continue;
-    auto error = Fail(ErrorCode::kNetwork,
-                      fmt::format("server {} of the pipeline of block {} answered {}", i + 1,
-                                  block_id_,
-                                  Status_Name(static_cast<hadoop::hdfs::Status>(ack.reply(i)))));
+    auto error =
+        Fail(ErrorCode::kNetwork,
+             fmt::format("server {} of the pipeline of block {} answered {}", i + 1, block_id_,
+                         Status_Name(static_cast<hadoop::hdfs::Status>(ack.reply(i)))));
     Break(error.error(), i);
     return error;
   }

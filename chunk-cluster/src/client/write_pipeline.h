@@ -43,8 +43,8 @@ struct PipelineTarget {
   void Drop(int server);
 };
 
-// One thread writes. A thread of the pipeline reads acknowledgements, and sends heartbeats while the
-// writer has nothing to send. After an error the pipeline is of no more use but for
+// One thread writes. A thread of the pipeline reads acknowledgements, and sends heartbeats while
+// the writer has nothing to send. After an error the pipeline is of no more use but for
 // failed_server() and TakeUnacknowledged().
 class WritePipeline {
  public:

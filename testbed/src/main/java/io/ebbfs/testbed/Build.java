@@ -119,6 +119,18 @@ public record Build(Path home) {
             .formatted(directory.resolve("chunkserver"), REMEDY));
   }
 
+  /** The program behind {@code ebb fs}. */
+  public Path nativeShell() throws ClusterException {
+    Path program = home.resolve(isRelease() ? "bin/ebbfs" : "chunk-cluster/target/cmake/ebbfs");
+    if (!Files.isExecutable(program)) {
+      throw new ClusterException(
+          "the file system shell is not there (%s is missing): %s"
+              .formatted(
+                  program, isRelease() ? "install the package ebbfs-client" : REMEDY));
+    }
+    return program;
+  }
+
   /** The example configuration. */
   public Path conf() {
     return home.resolve("conf");

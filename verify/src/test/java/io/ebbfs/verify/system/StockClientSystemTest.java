@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -261,8 +262,14 @@ class StockClientSystemTest {
     Files.writeString(local.resolve("large"), "many lines\n".repeat(20_000));
     try (ToolProcess hdfs = commands(local, false);
         ToolProcess ours = commands(local, true)) {
-      assertThat(new ShellSequences(seed, local.toString()).differences(hdfs, ours, 200))
+      ShellSequences stock = new ShellSequences(seed, local.toString(), "/shells", Set.of());
+      assertThat(stock.differences(hdfs, command -> ours.request("dfs", command).get(), 200))
           .as("commands that end differently, seed %d", seed)
+          .isEmpty();
+      ShellSequences ofOurShell =
+          new ShellSequences(seed, local.toString(), "/native", Set.of("-find"));
+      assertThat(ofOurShell.differences(hdfs, nativeShell(), 200))
+          .as("commands that 'ebb fs' ends differently, seed %d", seed)
           .isEmpty();
     }
   }
@@ -276,6 +283,38 @@ class StockClientSystemTest {
     assertThat(client.read("/survives").get().sha256()).isEqualTo(digest);
     test.cluster().startServer(1);
     assertThat(client.read("/survives").get().sha256()).isEqualTo(digest);
+  }
+
+  /** What one shell writes, the other one reads, and a server that ends stops neither. */
+  @Test
+  void ourShellAndTheStockClientReadEachOther() throws Exception {
+    NativeShell shell = nativeShell();
+    for (int size : new int[] {0, 1, 511, 70_001, BLOCK, 2 * BLOCK + 1}) {
+      Path file = randomFile(size);
+      Path back = test.directory().resolve("back-" + size);
+      shell.ok("-mkdir", "-p", "/crossed");
+      shell.ok("-put", file.toString(), "/crossed/ours" + size);
+      String digest = client.put(file, "/crossed/theirs" + size).get().sha256();
+      assertThat(client.read("/crossed/ours" + size).get().sha256()).isEqualTo(digest);
+      shell.ok("-get", "/crossed/theirs" + size, back.toString());
+      assertThat(back).hasSameBinaryContentAs(file);
+    }
+    Path large = randomFile(24 * BLOCK);
+    Process writer = shell.start("-put", large.toString(), "/crossed/large");
+    Process reader = shell.start("-cat", "/crossed/theirs" + BLOCK);
+    test.cluster().killServer(2);
+    assertThat(reader.getInputStream().readAllBytes()).hasSize(BLOCK);
+    assertThat(writer.waitFor()).as(new String(writer.getInputStream().readAllBytes())).isZero();
+    Path read = test.directory().resolve("large-back");
+    shell.ok("-get", "/crossed/large", read.toString());
+    assertThat(read).hasSameBinaryContentAs(large);
+    test.cluster().startServer(2);
+    String digest = client.put(large, "/crossed/again").get().sha256();
+    assertThat(client.read("/crossed/large").get().sha256()).isEqualTo(digest);
+  }
+
+  private static NativeShell nativeShell() throws Exception {
+    return new NativeShell(Build.find(), test.cluster().stockClient().conf());
   }
 
   private static String ok(String... arguments) throws Exception {

@@ -1,0 +1,122 @@
+#include "client/namenode_connection.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "ClientNamenodeProtocol.pb.h"
+#include "rpc/server.h"
+
+namespace ebb::client {
+namespace {
+
+using namespace hadoop::hdfs;
+using ebb::Status;
+
+constexpr char kStandby[] = "org.apache.hadoop.ipc.StandbyException";
+constexpr char kRetriable[] = "org.apache.hadoop.ipc.RetriableException";
+
+// A namenode that answers "delete" with these exceptions in turn, and then with true.
+class Namenode {
+ public:
+  explicit Namenode(std::vector<std::string> exceptions) : server_(RpcServerOptions{}) {
+    RpcHandlers handlers;
+    handlers["delete"] = MakeRpcHandler<DeleteRequestProto>(
+        [this, left = std::move(exceptions)](
+            const RpcCaller& caller,
+            const DeleteRequestProto&) mutable -> Result<DeleteResponseProto> {
+          callers.push_back(caller);
+          if (!left.empty()) {
+            const Error error{ErrorCode::kIo, "not now", left.front()};
+            left.erase(left.begin());
+            return std::unexpected(error);
+          }
+          DeleteResponseProto response;
+          response.set_result(true);
+          return response;
+        });
+    server_.RegisterService("org.apache.hadoop.hdfs.protocol.ClientProtocol", 1,
+                            std::move(handlers));
+    EXPECT_TRUE(server_.Start());
+  }
+  RpcAddress address() const { return {"127.0.0.1", server_.port()}; }
+  void Stop() { server_.Stop(); }
+
+  std::vector<RpcCaller> callers;
+
+ private:
+  RpcServer server_;
+};
+
+Status Delete(NamenodeConnection& connection) {
+  DeleteRequestProto request;
+  request.set_src("/f");
+  request.set_recursive(false);
+  DeleteResponseProto response;
+  return connection.Call("delete", request, response);
+}
+
+RetryPolicy Policy(int retries) {
+  return {.most_retries = retries,
+          .base = Timeout(1),
+          .most = Timeout(2),
+          .call = std::chrono::seconds(20),
+          .connect = std::chrono::seconds(20)};
+}
+
+TEST(NamenodeConnectionTest, ACallKeepsItsNameOnItsWayToTheNamenodeThatServes) {
+  Namenode first({kStandby});
+  Namenode second({kRetriable});
+  NamenodeConnection connection({first.address(), second.address()}, Policy(5), "alice");
+  ASSERT_TRUE(Delete(connection));
+  ASSERT_EQ(first.callers.size(), 1U);
+  ASSERT_EQ(second.callers.size(), 2U);
+  for (const auto& caller : second.callers) {
+    EXPECT_EQ(caller.user, "alice");
+    EXPECT_EQ(caller.client_id, first.callers[0].client_id);
+    EXPECT_EQ(caller.call_id, first.callers[0].call_id);
+  }
+  EXPECT_EQ(second.callers[1].retry_count, 2);
+  // The next call begins where the last one was answered, with a name of its own.
+  ASSERT_TRUE(Delete(connection));
+  EXPECT_EQ(first.callers.size(), 1U);
+  EXPECT_NE(second.callers[2].call_id, second.callers[1].call_id);
+}
+
+TEST(NamenodeConnectionTest, ADeadNamenodeIsLeftForTheNextOne) {
+  Namenode first({});
+  Namenode second({});
+  NamenodeConnection connection({first.address(), second.address()}, Policy(5), "alice");
+  ASSERT_TRUE(Delete(connection));
+  first.Stop();
+  ASSERT_TRUE(Delete(connection));
+  EXPECT_EQ(second.callers.size(), 1U);
+}
+
+TEST(NamenodeConnectionTest, AttemptsAreBoundedAndExceptionsEndACall) {
+  Namenode standby(std::vector<std::string>(100, kStandby));
+  NamenodeConnection bounded({standby.address()}, Policy(3), "alice");
+  const auto failed = Delete(bounded);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(standby.callers.size(), 4U);
+  EXPECT_NE(failed.error().message.find("after 4 attempts"), std::string::npos);
+  Namenode refusing({"org.apache.hadoop.security.AccessControlException"});
+  NamenodeConnection once({refusing.address()}, Policy(3), "alice");
+  const auto refused = Delete(once);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().exception_message, "not now");
+  EXPECT_EQ(refusing.callers.size(), 1U);
+}
+
+TEST(NamenodeConnectionTest, CloseEndsACallThatWaits) {
+  Namenode standby(std::vector<std::string>(100, kStandby));
+  RetryPolicy policy = Policy(50);
+  policy.base = policy.most = std::chrono::hours(1);
+  NamenodeConnection connection({standby.address()}, policy, "alice");
+  auto call = std::async(std::launch::async, [&] { return Delete(connection); });
+  connection.Close();
+  EXPECT_FALSE(call.get());
+}
+
+}  // namespace
+}  // namespace ebb::client
