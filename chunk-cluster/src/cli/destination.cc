@@ -22,7 +22,7 @@ Status CheckDestination(Shell& shell, const Item& to, std::size_t sources, bool 
   } else {
     EBB_ASSIGN(const auto parent, shell.Look(to.files->uri() + to.Parent()));
     if (!parent.status) {
-      return Refuse(to.text, fmt::format("{}: `{}'", kNoSuchFile, to.Uri()));
+      return Refuse(to.text, fmt::format("{}: `{}'", kNoSuchFile, to.EncodedUri()));
     }
   }
   return {};

@@ -40,7 +40,8 @@ Result<int> RunSetrep(Shell& shell, Words words) {
   int wanted = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wanted);
   if (error != std::errc() || end != text.data() + text.size() || wanted > INT16_MAX) {
-    return Misuse("Illegal replication, a positive integer expected");
+    shell.Tell("setrep: Illegal replication, a positive integer expected");
+    return Misuse(fmt::format("For input string: \"{}\"", text));
   }
   if (wanted < 1) return Misuse("replication must be >= 1");
   const auto replication = static_cast<std::uint32_t>(wanted);

@@ -50,6 +50,20 @@ std::string Item::Parent() const {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string Item::EncodedUri() const {
+  constexpr std::string_view kForbidden = " \"%<>[\\]^`{|}?#";
+  std::string text = files->uri();
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F || kForbidden.contains(c)) {
+      text += fmt::format("%{:02X}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 Item ChildOf(const Item& directory, client::FileStatus status) {
   Item child = ChildOf(directory, status.name);
   child.status = std::move(status);

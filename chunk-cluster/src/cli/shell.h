@@ -36,6 +36,8 @@ struct Item {
   [[nodiscard]] std::string Name() const { return path.substr(path.rfind('/') + 1); }
   [[nodiscard]] std::string Parent() const;
   [[nodiscard]] std::string Uri() const { return files->uri() + path; }
+  // With %20 for a blank, and so on: messages about missing directories show it so.
+  [[nodiscard]] std::string EncodedUri() const;
 };
 
 // The item of an entry of a directory.

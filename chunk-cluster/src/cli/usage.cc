@@ -79,9 +79,6 @@ Result<int> RunDu(Shell& shell, Words words) {
   if (words.rest.empty()) words.rest.push_back(".");
   const bool human = words.Has("h");
   std::vector<std::vector<std::string>> rows;
-  if (words.Has("v")) {
-    rows.push_back({"SIZE", "DISK_SPACE_CONSUMED_WITH_ALL_REPLICAS", "FULL_PATH_NAME"});
-  }
   shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
     std::vector<Item> items;
     if (item.IsDirectory() && !words.Has("s")) {
@@ -101,6 +98,9 @@ Result<int> RunDu(Shell& shell, Words words) {
     }
     return {};
   });
+  if (words.Has("v") && !rows.empty()) {
+    rows.insert(rows.begin(), {"SIZE", "DISK_SPACE_CONSUMED_WITH_ALL_REPLICAS", "FULL_PATH_NAME"});
+  }
   shell.Print("{}", TableText(rows));
   return 0;
 }

@@ -125,8 +125,7 @@ public record Build(Path home) {
     if (!Files.isExecutable(program)) {
       throw new ClusterException(
           "the file system shell is not there (%s is missing): %s"
-              .formatted(
-                  program, isRelease() ? "install the package ebbfs-client" : REMEDY));
+              .formatted(program, isRelease() ? "install the package ebbfs-client" : REMEDY));
     }
     return program;
   }

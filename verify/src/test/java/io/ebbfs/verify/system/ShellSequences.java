@@ -69,7 +69,9 @@ final class ShellSequences {
     text = LONG_TIME.matcher(text).replaceAll("MILLIS");
     text = USAGE.matcher(text).replaceAll("USAGE");
     // The code of a process is a byte.
-    return (Integer.parseInt(answer.get(0)) & 0xFF) + ": " + ADDRESS.matcher(text).replaceAll("CLUSTER");
+    return (Integer.parseInt(answer.get(0)) & 0xFF)
+        + ": "
+        + ADDRESS.matcher(text).replaceAll("CLUSTER");
   }
 
   private String path() {
