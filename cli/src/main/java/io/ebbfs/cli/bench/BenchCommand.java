@@ -8,7 +8,12 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "bench",
     description = "Measures EbbFS on this machine.",
-    subcommands = {MetadataCommand.class, NamenodesCommand.class, AppendCommand.class})
+    subcommands = {
+      MetadataCommand.class,
+      DataCommand.class,
+      NamenodesCommand.class,
+      AppendCommand.class
+    })
 public final class BenchCommand {
   @Mixin private HelpOption help;
 }

@@ -32,7 +32,8 @@ import java.util.function.UnaryOperator;
 public final class ToolProcess implements AutoCloseable {
   private static final String ENDED = "the stock client process has ended";
 
-  private static final String STOCK_HEAP = "-Xmx320m";
+  private static final List<String> STOCK_JVM =
+      List.of("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
   private final Process process;
   private final BufferedWriter requests;
@@ -59,12 +60,12 @@ public final class ToolProcess implements AutoCloseable {
       Path log,
       UnaryOperator<List<String>> place)
       throws IOException {
-    this(classPath(home), STOCK_HEAP, tool, arguments, settings, log, place);
+    this(classPath(home), STOCK_JVM, tool, arguments, settings, log, place);
   }
 
   private ToolProcess(
       String classPath,
-      String heap,
+      List<String> jvm,
       String tool,
       List<String> arguments,
       Map<String, String> settings,
@@ -72,7 +73,8 @@ public final class ToolProcess implements AutoCloseable {
       UnaryOperator<List<String>> place)
       throws IOException {
     List<String> command = new ArrayList<>();
-    command.addAll(List.of(Launcher.java(), heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.add(Launcher.java());
+    command.addAll(jvm);
     command.addAll(List.of("-cp", classPath, tool));
     command.addAll(arguments);
     settings.forEach((name, value) -> command.add(name + "=" + value));
@@ -100,12 +102,23 @@ public final class ToolProcess implements AutoCloseable {
     Files.writeString(conf.resolve("log4j.properties"), "log4j.rootLogger=OFF\n");
     return new ToolProcess(
         conf + File.pathSeparator + build.classPath("testbed/hadoop-tests"),
-        "-Xmx700m",
+        List.of("-Xmx700m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
         "CommandTool",
         List.of(directory.toString()),
         settings,
         directory.resolve("commands.log"),
         UnaryOperator.identity());
+  }
+
+  /**
+   * Starts {@code DataTool}, which writes and reads much data, with the optimising compiler.
+   *
+   * @param jvm flags of its JVM, its heap among them
+   */
+  public static ToolProcess data(
+      Path home, List<String> jvm, Map<String, String> settings, Path log) throws IOException {
+    return new ToolProcess(
+        classPath(home), jvm, "DataTool", List.of(), settings, log, UnaryOperator.identity());
   }
 
   private static String classPath(Path home) throws IOException {

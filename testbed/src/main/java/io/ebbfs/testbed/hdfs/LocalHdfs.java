@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -33,23 +34,43 @@ public final class LocalHdfs implements AutoCloseable {
   private static final String NAMENODE = "namenode";
   private static final String SERVER = "org.apache.hadoop.hdfs.server.";
 
-  private static final List<String> DATA_NODE_FLAGS = List.of("-Xmx256m", "-XX:+UseSerialGC");
+  private static final List<String> JVM_OF_FORMAT = List.of("-Xmx256m", "-XX:+UseSerialGC");
 
   private final Path directory;
   private final String jars;
   private final List<String> namenodeFlags;
+  private final Options options;
   private final Launcher launcher;
   private final int port;
   private final List<DataNode> dataNodes = new ArrayList<>();
   private final List<ProcessId> runningDataNodes = new ArrayList<>();
   private ProcessId namenode;
 
-  private record DataNode(String name, List<String> command, int ipcPort) {}
+  private record DataNode(String name, List<String> command, int transferPort, int ipcPort) {}
 
-  private LocalHdfs(Path directory, String jars, List<String> namenodeFlags, int port) {
+  /**
+   * What may differ between installations.
+   *
+   * @param site settings of {@code hdfs-site.xml} that are added, or replace others
+   * @param dataNodeFlags of the JVMs of the DataNodes
+   * @param disks of each DataNode
+   */
+  public record Options(Map<String, String> site, List<String> dataNodeFlags, int disks) {
+    public static final Options DEFAULT =
+        new Options(Map.of(), List.of("-Xmx256m", "-XX:+UseSerialGC"), 1);
+
+    public Options {
+      site = Map.copyOf(site);
+      dataNodeFlags = List.copyOf(dataNodeFlags);
+    }
+  }
+
+  private LocalHdfs(
+      Path directory, String jars, List<String> namenodeFlags, Options options, int port) {
     this.directory = directory;
     this.jars = jars;
     this.namenodeFlags = List.copyOf(namenodeFlags);
+    this.options = options;
     this.launcher = new Launcher(directory);
     this.port = port;
   }
@@ -62,9 +83,20 @@ public final class LocalHdfs implements AutoCloseable {
    */
   public static LocalHdfs format(Build build, Path directory, List<String> namenodeFlags)
       throws ClusterException, IOException, InterruptedException {
+    return format(build, directory, namenodeFlags, Options.DEFAULT);
+  }
+
+  /** The same with other options. */
+  public static LocalHdfs format(
+      Build build, Path directory, List<String> namenodeFlags, Options options)
+      throws ClusterException, IOException, InterruptedException {
     LocalHdfs hdfs =
         new LocalHdfs(
-            directory, build.classPath("testbed/hdfs"), namenodeFlags, FreePorts.find(1).get(0));
+            directory,
+            build.classPath("testbed/hdfs"),
+            namenodeFlags,
+            options,
+            FreePorts.find(1).get(0));
     hdfs.configure();
     hdfs.format();
     return hdfs;
@@ -81,6 +113,7 @@ public final class LocalHdfs implements AutoCloseable {
     // A DataNode reserves so many bytes for each block that is being written, whatever the size of
     // the file's blocks: with 128 MiB, a thousand writers need 128 GB of free space.
     site.put("dfs.blocksize", "1m");
+    site.putAll(options.site());
     HadoopSite.write(conf(), "hdfs-site.xml", site);
     // The jars lack the pages, and the servers do not start without their directories.
     for (String pages : List.of("hdfs", "datanode", "static")) {
@@ -107,7 +140,7 @@ public final class LocalHdfs implements AutoCloseable {
   }
 
   private void format() throws ClusterException, IOException, InterruptedException {
-    List<String> command = java(DATA_NODE_FLAGS, "namenode.NameNode");
+    List<String> command = java(JVM_OF_FORMAT, "namenode.NameNode");
     command.addAll(List.of("-format", "-force", "-nonInteractive"));
     ServerLog log = log("format");
     log.rotate();
@@ -149,15 +182,15 @@ public final class LocalHdfs implements AutoCloseable {
   public void launchDataNode() throws ClusterException {
     List<Integer> ports = FreePorts.find(2);
     int index = dataNodes.size();
-    List<String> command = java(DATA_NODE_FLAGS, "datanode.DataNode");
+    List<String> command = java(options.dataNodeFlags(), "datanode.DataNode");
     command.addAll(
         List.of(
-            "-Ddfs.datanode.data.dir=" + disk(index).toUri(),
+            "-Ddfs.datanode.data.dir=" + disksOf(index),
             "-Ddfs.datanode.address=" + HOST + ":" + ports.get(0),
             "-Ddfs.datanode.ipc.address=" + HOST + ":" + ports.get(1),
             "-Ddfs.datanode.http.address=" + HOST + ":0",
             "-Ddfs.datanode.hostname=" + HOST));
-    DataNode dataNode = new DataNode("datanode-" + index, command, ports.get(1));
+    DataNode dataNode = new DataNode("datanode-" + index, command, ports.get(0), ports.get(1));
     dataNodes.add(dataNode);
     launch(dataNode);
   }
@@ -178,6 +211,36 @@ public final class LocalHdfs implements AutoCloseable {
     runningDataNodes.clear();
   }
 
+  /** Kills one DataNode. */
+  public void killDataNode(int index) throws ClusterException, InterruptedException {
+    ProcessId dataNode = runningDataNodes.get(index);
+    dataNode.signal(true);
+    if (!dataNode.awaitEnd(END_MILLIS)) {
+      throw new ClusterException("a DataNode (pid %d) does not end".formatted(dataNode.pid()));
+    }
+  }
+
+  /** Launches a killed DataNode again and waits until it accepts connections. */
+  public void restartDataNode(int index)
+      throws ClusterException, IOException, InterruptedException {
+    DataNode dataNode = dataNodes.get(index);
+    runningDataNodes.set(
+        index,
+        launcher.start(dataNode.name(), dataNode.command(), directory, log(dataNode.name())));
+    ConditionWaiter.within(START_MILLIS)
+        .until(
+            "the start of a DataNode",
+            () ->
+                accepts(dataNode.transferPort())
+                    ? null
+                    : "nothing listens at " + HOST + ":" + dataNode.transferPort());
+  }
+
+  /** The ports of data transfer, in the order of {@link #dataNodes}. */
+  public List<Integer> dataNodeTransferPorts() {
+    return dataNodes.stream().map(DataNode::transferPort).toList();
+  }
+
   /** Launches the killed DataNodes again and does not wait for them. */
   public void relaunchDataNodes() throws ClusterException {
     for (DataNode dataNode : dataNodes) {
@@ -185,13 +248,28 @@ public final class LocalHdfs implements AutoCloseable {
     }
   }
 
-  private Path disk(int dataNode) {
-    return directory.resolve("disk-" + dataNode);
+  private String disksOf(int dataNode) {
+    return IntStream.range(0, options.disks())
+        .mapToObj(disk -> disk(dataNode, disk).toUri().toString())
+        .collect(Collectors.joining(","));
+  }
+
+  private Path disk(int dataNode, int disk) {
+    return directory.resolve("disk-" + dataNode + (disk == 0 ? "" : "-" + disk));
   }
 
   /** The directories with the blocks of the DataNodes. */
   public List<Path> disks() {
-    return IntStream.range(0, dataNodes.size()).mapToObj(this::disk).toList();
+    return IntStream.range(0, dataNodes.size())
+        .boxed()
+        .flatMap(
+            node -> IntStream.range(0, options.disks()).mapToObj(disk -> disk(node, disk)))
+        .toList();
+  }
+
+  /** The processes of the DataNodes, in the order of their launch. */
+  public List<ProcessId> dataNodes() {
+    return List.copyOf(runningDataNodes);
   }
 
   /** The ports at which the DataNodes take orders of an administrator. */
@@ -209,13 +287,13 @@ public final class LocalHdfs implements AutoCloseable {
                 throw new ClusterException(
                     "HDFS's NameNode has ended; its log ends with" + log(NAMENODE).tail(LOG_LINES));
               }
-              return accepts() ? null : "nothing listens at " + HOST + ":" + port;
+              return accepts(port) ? null : "nothing listens at " + HOST + ":" + port;
             });
   }
 
-  private boolean accepts() {
+  private static boolean accepts(int listening) {
     try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(HOST, port), 1000);
+      socket.connect(new InetSocketAddress(HOST, listening), 1000);
       return true;
     } catch (IOException e) {
       return false;

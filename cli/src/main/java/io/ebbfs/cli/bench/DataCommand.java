@@ -1,0 +1,118 @@
+package io.ebbfs.cli.bench;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.ebbfs.cli.options.HelpOption;
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.process.LiveFiles;
+import io.ebbfs.workloads.data.DataBenchmark;
+import io.ebbfs.workloads.data.DataOptions;
+import io.ebbfs.workloads.data.DataOptions.Sizes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Files of EbbFS beside files of HDFS. */
+@Command(
+    name = "data",
+    description = {
+      "Measures reads, writes and repairs of EbbFS beside Apache HDFS, in turn on the same machine.",
+      "Prints medians and ratios."
+    })
+public final class DataCommand implements Callable<Integer> {
+  private static final int MOST_ROUNDS = 100;
+
+  @Mixin private HelpOption help;
+  @Spec private CommandSpec command;
+
+  @Option(
+      names = "--quick",
+      description = "Takes at most 3 minutes: fewer rows, less data, one round.")
+  private boolean quick;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "Writes the figures to this file.")
+  private Path json;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "Chooses the offsets of random reads (default: ${DEFAULT-VALUE}).")
+  private long seed = 42;
+
+  @Option(
+      names = "--rows",
+      paramLabel = "GROUP",
+      split = ",",
+      description = "Measures only these groups of rows, such as replicated,small (default: all).")
+  private List<String> groups = List.of();
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Runs per row and system (default: 3; 1 with --quick).")
+  private Integer rounds;
+
+  @Option(
+      names = "--dir",
+      paramLabel = "DIR",
+      description = "Where both systems keep their files (default: a temporary directory).")
+  private Path directory;
+
+  @Override
+  public Integer call() throws Exception {
+    DataOptions options = options();
+    Path files =
+        directory == null
+            ? Files.createTempDirectory("ebb-bench-data")
+            : Files.createDirectories(directory.toAbsolutePath());
+    DataBenchmark benchmark = new DataBenchmark(Build.find(), options, files, System.out);
+    try {
+      benchmark.run();
+    } finally {
+      // A run that fails late has the figures of most rows.
+      write(benchmark);
+    }
+    if (directory == null) {
+      LiveFiles.deleteTree(files);
+    }
+    return 0;
+  }
+
+  private void write(DataBenchmark benchmark) throws IOException {
+    if (json != null) {
+      new ObjectMapper()
+          .enable(SerializationFeature.INDENT_OUTPUT)
+          .writeValue(json.toFile(), benchmark.results());
+    }
+  }
+
+  private DataOptions options() {
+    for (String group : groups) {
+      if (!DataBenchmark.GROUPS.contains(group)) {
+        throw refusal(
+            "--rows %s: choose from %s", group, String.join(", ", DataBenchmark.GROUPS));
+      }
+    }
+    if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
+      throw refusal("--rounds is %d: give 1 to %d", rounds, MOST_ROUNDS);
+    }
+    return new DataOptions(
+        groups.isEmpty() ? DataBenchmark.GROUPS : groups,
+        rounds != null ? rounds : quick ? 1 : 3,
+        seed,
+        quick,
+        quick ? Sizes.QUICK : Sizes.FULL);
+  }
+
+  private ParameterException refusal(String message, Object... values) {
+    return new ParameterException(command.commandLine(), message.formatted(values));
+  }
+}

@@ -1,0 +1,122 @@
+package io.ebbfs.workloads.data;
+
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.workloads.results.DataResults;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Measures what files cost in EbbFS and in HDFS. Both run at the same time, one works, and the
+ * other one is idle. Each round measures a group of rows on one system and directly afterwards on
+ * the other; every other round has the opposite order.
+ */
+public final class DataBenchmark {
+  /** The groups of rows, in the order of the report. */
+  public static final List<String> GROUPS =
+      List.of("replicated", "striped", "small", "random", "encoded", "commands");
+
+  private final Build build;
+  private final DataOptions options;
+  private final Path directory;
+  private final PrintStream out;
+  private final DataRuns runs = new DataRuns();
+  private final DataEnvironment environment;
+
+  /**
+   * @param directory in which both systems keep their files
+   * @param out for progress and the table
+   */
+  public DataBenchmark(Build build, DataOptions options, Path directory, PrintStream out)
+      throws IOException, InterruptedException {
+    this.build = build;
+    this.options = options;
+    this.directory = directory;
+    this.out = out;
+    this.environment = DataEnvironment.before(build, options);
+  }
+
+  /** Measures all rows, and prints them. */
+  public void run() throws IOException, ClusterException, InterruptedException {
+    try (EbbfsSystem ebbfs =
+            EbbfsSystem.start(build, directory.resolve("ebbfs"), options.shape());
+        HdfsSystem hdfs = HdfsSystem.start(build, directory.resolve("hdfs"), options.shape());
+        DataClient ebbfsClient = client(ebbfs);
+        DataClient hdfsClient = client(hdfs)) {
+      List<Side> sides = List.of(new Side(ebbfs, ebbfsClient), new Side(hdfs, hdfsClient));
+      environment.seen(hdfsClient);
+      LiveServers.await(sides, options.shape().servers());
+      Meter meter = new Meter(sides);
+      for (RowGroup group : groups()) {
+        group.rows().forEach(runs::open);
+        measure(group, sides, meter);
+      }
+    }
+    DataTable.print(results(), out);
+  }
+
+  private DataClient client(ComparedSystem system) throws IOException {
+    Path log = Files.createDirectories(directory.resolve("clients")).resolve(system.name());
+    return new DataClient(build, system.client(), log);
+  }
+
+  private List<RowGroup> groups() {
+    DataOptions.Sizes sizes = options.sizes();
+    List<RowGroup> all = new ArrayList<>();
+    for (int replication : options.quick() ? List.of(3) : List.of(3, 1)) {
+      all.add(new LargeFiles(replication, 1, sizes.largeBytes()));
+      all.add(new LargeFiles(replication, 16, sizes.manyBytes()));
+    }
+    all.add(new StripedFiles(sizes.stripedBytes()));
+    all.add(new SmallFiles(sizes.smallFiles()));
+    all.add(
+        new RandomReads(
+            sizes.manyBytes(), sizes.smallReads(), sizes.largeReads(), options.seed()));
+    all.removeIf(group -> !options.groups().contains(group.name()));
+    return all;
+  }
+
+  /** A round without a record comes first: it warms JVMs and makes connections. */
+  private void measure(RowGroup group, List<Side> sides, Meter meter)
+      throws ClusterException, InterruptedException {
+    for (int round = 0; round <= options.rounds(); round++) {
+      for (int turn = 0; turn < sides.size(); turn++) {
+        measure(group, sides.get((turn + round) % sides.size()), round, meter);
+      }
+    }
+  }
+
+  /** A failure of one system costs the rows of the group the figures of this system only. */
+  private void measure(RowGroup group, Side side, int round, Meter meter)
+      throws ClusterException, InterruptedException {
+    List<RowKey> left = new ArrayList<>(group.rows());
+    if (group.rows().stream().anyMatch(row -> runs.hasFailed(row, side.name()))) {
+      return;
+    }
+    try {
+      group.measure(
+          side,
+          round,
+          (row, bytes, work) -> {
+            Run run = meter.measure(side, bytes, work);
+            left.remove(row);
+            if (round > 0) {
+              runs.add(row, side.name(), run);
+              out.println(DataTable.progress(row, side.name(), run));
+            }
+          });
+    } catch (IOException e) {
+      left.forEach(row -> runs.fail(row, side.name(), e.getMessage()));
+      out.printf("%s on %s failed: %s%n", group.name(), side.name(), e.getMessage());
+    }
+  }
+
+  /** What was measured so far. */
+  public DataResults results() throws IOException {
+    return new DataResults(environment.after(), runs.rows());
+  }
+}

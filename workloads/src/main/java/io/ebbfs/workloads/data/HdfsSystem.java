@@ -1,0 +1,118 @@
+package io.ebbfs.workloads.data;
+
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.cluster.StockClient;
+import io.ebbfs.testbed.hdfs.LocalHdfs;
+import io.ebbfs.testbed.process.ProcessId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Apache HDFS with a NameNode and DataNodes. */
+final class HdfsSystem implements ComparedSystem {
+  private static final List<String> JVM =
+      List.of("-Xss512k", "-XX:+UseSerialGC", "-XX:-UsePerfData");
+
+  private final LocalHdfs hdfs;
+  private final StockClient client;
+
+  private HdfsSystem(LocalHdfs hdfs, StockClient client) {
+    this.hdfs = hdfs;
+    this.client = client;
+  }
+
+  /** Formats and starts it. DataNodes may register after the return. */
+  static HdfsSystem start(Build build, Path directory, Shape shape)
+      throws ClusterException, IOException, InterruptedException {
+    Files.createDirectories(directory);
+    LocalHdfs.Options options =
+        new LocalHdfs.Options(
+            site(shape), jvm("-Xmx256m", NativeLibrary.flags(build)), shape.disks());
+    LocalHdfs hdfs =
+        LocalHdfs.format(
+            build, directory, jvm("-Xmx512m", NativeLibrary.flags(build)), options);
+    try {
+      hdfs.launchNamenode();
+      hdfs.awaitNamenode();
+      for (int i = 0; i < shape.servers(); i++) {
+        hdfs.launchDataNode();
+      }
+      StockClient client =
+          new StockClient(
+              build,
+              directory.resolve("client"),
+              List.of(hdfs.host() + ":" + hdfs.port()),
+              List.of(),
+              shape.blockBytes());
+      client.writeConf();
+      return new HdfsSystem(hdfs, client);
+    } catch (ClusterException | IOException | InterruptedException | RuntimeException e) {
+      hdfs.close();
+      throw e;
+    }
+  }
+
+  private static List<String> jvm(String heap, List<String> more) {
+    List<String> flags = new ArrayList<>(JVM);
+    flags.add(heap);
+    flags.addAll(more);
+    return flags;
+  }
+
+  private static Map<String, String> site(Shape shape) {
+    Map<String, String> site = new LinkedHashMap<>();
+    site.put("dfs.blocksize", Long.toString(shape.blockBytes()));
+    // A DataNode is dead 32 s after its last heartbeat (ten heartbeats and two checks), not 630 s.
+    site.put("dfs.namenode.heartbeat.recheck-interval", "1000");
+    // By default a NameNode starts two transfers per DataNode at a time, and reconstructs slowly.
+    site.put("dfs.namenode.replication.max-streams", "8");
+    site.put("dfs.namenode.replication.max-streams-hard-limit", "16");
+    site.put("dfs.namenode.replication.work.multiplier.per.iteration", "10");
+    return site;
+  }
+
+  @Override
+  public String name() {
+    return HDFS;
+  }
+
+  @Override
+  public StockClient client() {
+    return client;
+  }
+
+  @Override
+  public List<ProcessId> namenode() {
+    return List.of(hdfs.namenode());
+  }
+
+  @Override
+  public List<ProcessId> servers() {
+    return hdfs.dataNodes();
+  }
+
+  @Override
+  public List<Integer> transferPorts() {
+    return hdfs.dataNodeTransferPorts();
+  }
+
+  @Override
+  public void kill(int server) throws ClusterException, InterruptedException {
+    hdfs.killDataNode(server);
+  }
+
+  @Override
+  public void restart(int server) throws ClusterException, IOException, InterruptedException {
+    hdfs.restartDataNode(server);
+  }
+
+  @Override
+  public void close() throws IOException, InterruptedException {
+    hdfs.close();
+  }
+}

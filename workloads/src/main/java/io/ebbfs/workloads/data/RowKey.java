@@ -1,0 +1,16 @@
+package io.ebbfs.workloads.data;
+
+/**
+ * A row of the report.
+ *
+ * @param name the kind of work
+ * @param client what does it: {@code stock x16}
+ * @param goal what EbbFS is to reach; empty if nothing is set
+ */
+record RowKey(String name, String client, String goal) {
+  static final String AHEAD = "ahead of HDFS in MB/s and in CPU s/GB";
+
+  static RowKey stock(String name, int clients) {
+    return new RowKey(name, "stock x" + clients, AHEAD);
+  }
+}

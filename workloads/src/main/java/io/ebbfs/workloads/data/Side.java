@@ -1,0 +1,32 @@
+package io.ebbfs.workloads.data;
+
+import io.ebbfs.testbed.process.ProcessUsage;
+import java.io.IOException;
+
+/** A system and the client that works on it. */
+record Side(ComparedSystem system, DataClient client) {
+  /** What the processes have used so far. */
+  record Usage(ProcessUsage client, ProcessUsage namenode, ProcessUsage servers) {
+    Usage minus(Usage before) {
+      return new Usage(
+          client.minus(before.client),
+          namenode.minus(before.namenode),
+          servers.minus(before.servers));
+    }
+
+    ProcessUsage all() {
+      return client.plus(namenode).plus(servers);
+    }
+  }
+
+  String name() {
+    return system.name();
+  }
+
+  Usage usage() throws IOException {
+    return new Usage(
+        ProcessUsage.of(client.process()),
+        ProcessUsage.of(system.namenode()),
+        ProcessUsage.of(system.servers()));
+  }
+}
