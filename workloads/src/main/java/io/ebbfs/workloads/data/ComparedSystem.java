@@ -4,6 +4,7 @@ import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.cluster.StockClient;
 import io.ebbfs.testbed.process.ProcessId;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 
 /** A running system of which stock clients are served: EbbFS or HDFS. */
@@ -31,6 +32,9 @@ interface ComparedSystem extends AutoCloseable {
 
   /** Starts a killed server again and waits until it serves. */
   void restart(int server) throws ClusterException, IOException, InterruptedException;
+
+  /** The directories in which a server keeps blocks. */
+  List<Path> disks(int server) throws ClusterException;
 
   @Override
   void close() throws ClusterException, IOException, InterruptedException;

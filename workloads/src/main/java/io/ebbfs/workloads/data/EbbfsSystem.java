@@ -8,6 +8,7 @@ import io.ebbfs.testbed.cluster.StockClient;
 import io.ebbfs.testbed.process.ProcessId;
 import io.ebbfs.testbed.process.ProcessNames;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -119,6 +120,15 @@ final class EbbfsSystem implements ComparedSystem {
   @Override
   public void restart(int server) throws ClusterException, InterruptedException {
     cluster.startServer(server);
+  }
+
+  @Override
+  public List<Path> disks(int server) throws ClusterException {
+    List<Path> disks = new ArrayList<>();
+    for (int disk = 0; disk < cluster.layout().disks(); disk++) {
+      disks.add(cluster.diskDirectory(server, disk));
+    }
+    return disks;
   }
 
   @Override

@@ -21,9 +21,12 @@ final class HdfsSystem implements ComparedSystem {
   private final LocalHdfs hdfs;
   private final StockClient client;
 
-  private HdfsSystem(LocalHdfs hdfs, StockClient client) {
+  private final int disks;
+
+  private HdfsSystem(LocalHdfs hdfs, StockClient client, int disks) {
     this.hdfs = hdfs;
     this.client = client;
+    this.disks = disks;
   }
 
   /** Formats and starts it. DataNodes may register after the return. */
@@ -50,7 +53,7 @@ final class HdfsSystem implements ComparedSystem {
               List.of(),
               shape.blockBytes());
       client.writeConf();
-      return new HdfsSystem(hdfs, client);
+      return new HdfsSystem(hdfs, client, shape.disks());
     } catch (ClusterException | IOException | InterruptedException | RuntimeException e) {
       hdfs.close();
       throw e;
@@ -109,6 +112,11 @@ final class HdfsSystem implements ComparedSystem {
   @Override
   public void restart(int server) throws ClusterException, IOException, InterruptedException {
     hdfs.restartDataNode(server);
+  }
+
+  @Override
+  public List<Path> disks(int server) {
+    return hdfs.disks().subList(server * disks, (server + 1) * disks);
   }
 
   @Override

@@ -1,0 +1,64 @@
+package io.ebbfs.workloads.data;
+
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.workloads.data.DataClient.FileSet;
+import java.io.IOException;
+
+/**
+ * Replicas, or a policy of HDFS by which the client encodes. What is whole is told by the places of
+ * the blocks.
+ */
+final class PlacesProtection implements Protection {
+  private final RepairWatch watch;
+  private final String directory;
+  private final String policy;
+  private final int places;
+  private final int movedPerLost;
+
+  /**
+   * @param policy of HDFS; empty for three replicas
+   * @param places of each block or group
+   * @param movedPerLost bytes that a repair reads and writes for a lost byte
+   */
+  PlacesProtection(
+      ComparedSystem system, String directory, String policy, int places, int movedPerLost)
+      throws IOException {
+    this.watch = new RepairWatch(system);
+    this.directory = directory;
+    this.policy = policy;
+    this.places = places;
+    this.movedPerLost = movedPerLost;
+  }
+
+  @Override
+  public String directory() {
+    return directory;
+  }
+
+  @Override
+  public void write(Side side, FileSet files)
+      throws IOException, ClusterException, InterruptedException {
+    side.client().makeDirectory(directory, policy);
+    side.client().write(files, 3, files.count());
+  }
+
+  @Override
+  public void awaitLoss() throws IOException, InterruptedException {
+    watch.awaitLoss(directory, places);
+  }
+
+  @Override
+  public void awaitWhole() throws IOException, InterruptedException {
+    watch.awaitPlaces(directory, places);
+  }
+
+  @Override
+  public Run.Traffic traffic(long lostBytes) {
+    return new Run.Traffic(0, lostBytes * movedPerLost);
+  }
+
+  @Override
+  public void close() throws IOException {
+    watch.close();
+  }
+}
