@@ -105,7 +105,7 @@ public final class DataCommand implements Callable<Integer> {
       throw refusal("--rounds is %d: give 1 to %d", rounds, MOST_ROUNDS);
     }
     return new DataOptions(
-        groups.isEmpty() ? DataBenchmark.GROUPS : groups,
+        !groups.isEmpty() ? groups : quick ? DataBenchmark.QUICK_GROUPS : DataBenchmark.GROUPS,
         rounds != null ? rounds : quick ? 1 : 3,
         seed,
         quick,

@@ -20,6 +20,10 @@ public final class DataBenchmark {
   public static final List<String> GROUPS =
       List.of("replicated", "striped", "small", "random", "encoded", "commands");
 
+  /** Those without waits for dead servers. */
+  public static final List<String> QUICK_GROUPS =
+      List.of("replicated", "striped", "small", "random", "commands");
+
   private final Build build;
   private final DataOptions options;
   private final Path directory;
@@ -76,6 +80,8 @@ public final class DataBenchmark {
     all.add(
         new RandomReads(
             sizes.manyBytes(), sizes.smallReads(), sizes.largeReads(), options.seed()));
+    all.add(new LostParts(sizes.encodedFiles(), sizes.blockBytes()));
+    all.add(new CommandRows(build, directory.resolve("clients"), options.quick() ? 1 : 3));
     all.removeIf(group -> !options.groups().contains(group.name()));
     return all;
   }
@@ -83,7 +89,8 @@ public final class DataBenchmark {
   /** A round without a record comes first: it warms JVMs and makes connections. */
   private void measure(RowGroup group, List<Side> sides, Meter meter)
       throws ClusterException, InterruptedException {
-    for (int round = 0; round <= options.rounds(); round++) {
+    int last = group.isLong() ? 1 : options.rounds();
+    for (int round = group.isLong() ? 1 : 0; round <= last; round++) {
       for (int turn = 0; turn < sides.size(); turn++) {
         measure(group, sides.get((turn + round) % sides.size()), round, meter);
       }
@@ -93,25 +100,14 @@ public final class DataBenchmark {
   /** A failure of one system costs the rows of the group the figures of this system only. */
   private void measure(RowGroup group, Side side, int round, Meter meter)
       throws ClusterException, InterruptedException {
-    List<RowKey> left = new ArrayList<>(group.rows());
     if (group.rows().stream().anyMatch(row -> runs.hasFailed(row, side.name()))) {
       return;
     }
+    RunRecorder recorder = new RunRecorder(runs, side, meter, round > 0, out);
     try {
-      group.measure(
-          side,
-          round,
-          (row, bytes, work) -> {
-            Run run = meter.measure(side, bytes, work);
-            left.remove(row);
-            if (round > 0) {
-              runs.add(row, side.name(), run);
-              out.println(DataTable.progress(row, side.name(), run));
-            }
-          });
+      group.measure(side, round, recorder);
     } catch (IOException e) {
-      left.forEach(row -> runs.fail(row, side.name(), e.getMessage()));
-      out.printf("%s on %s failed: %s%n", group.name(), side.name(), e.getMessage());
+      recorder.fail(group, e);
     }
   }
 

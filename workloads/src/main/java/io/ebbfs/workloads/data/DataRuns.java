@@ -81,12 +81,14 @@ final class DataRuns {
         cpu.of(run -> run.usage().servers().readCalls() / run.megabytes()),
         cpu.of(run -> run.usage().servers().writeCalls() / run.megabytes()),
         work.of(run -> run.usage().all().cpuSeconds()),
-        traffic ? runs.get(0).traffic().bytes() : null,
-        traffic && runs.get(0).traffic().plannedBytes() > 0
-            ? (Long) runs.get(0).traffic().plannedBytes()
-            : null,
+        traffic ? known(runs.get(0).traffic().bytes()) : null,
+        traffic ? known(runs.get(0).traffic().plannedBytes()) : null,
         all.of(Run::idleCores),
         all.of(Run::otherCores));
+  }
+
+  private static Long known(long bytes) {
+    return bytes == 0 ? null : (Long) bytes;
   }
 
   /** Of values of runs; null without runs. */

@@ -116,6 +116,14 @@ final class EncodedByOrder implements AutoCloseable {
         + cluster.getStripesByLossList().stream().mapToLong(Long::longValue).sum();
   }
 
+  /** Waits until all stripes are deleted, which follows the delete of their files. */
+  void awaitNoStripes() throws IOException, InterruptedException {
+    waiter()
+        .until(
+            "the deletion of all stripes",
+            () -> probe.stripes().isEmpty() ? probe.activity() : "some stripes are left");
+  }
+
   /** All stripes, before a loss. */
   List<StripeStatusProto> stripes() throws IOException {
     return probe.stripes();

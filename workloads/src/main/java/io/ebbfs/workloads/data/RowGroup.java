@@ -11,13 +11,28 @@ interface RowGroup {
 
   List<RowKey> rows();
 
+  /** Whether one round without a warm-up is all: what takes minutes. */
+  default boolean isLong() {
+    return false;
+  }
+
   /** Measures all rows once on one side. Files that it has made are deleted. */
   void measure(Side side, int round, Recorder recorder)
       throws IOException, ClusterException, InterruptedException;
 
   /** Takes what was measured. */
   interface Recorder {
-    void add(RowKey row, long bytes, Meter.Work work)
+    /** Measures work and adds it to a row. */
+    Run add(RowKey row, long bytes, Meter.Work work)
         throws IOException, ClusterException, InterruptedException;
+
+    /** Adds a run to a row. */
+    void add(RowKey row, Run run);
+
+    /** Measures work that belongs to several rows, or whose traffic is known afterwards. */
+    Run measure(long bytes, Meter.Work work)
+        throws IOException, ClusterException, InterruptedException;
+
+    void note(RowKey row, String text);
   }
 }

@@ -19,8 +19,13 @@ record Run(
     double idleCores,
     double otherCores,
     Traffic traffic) {
-  /** Bytes that were read and written, and those that a plan asks for; 0 if there is no plan. */
+  /** Bytes that were read and written, and those that a plan asks for; 0: nobody knows. */
   record Traffic(long bytes, long plannedBytes) {}
+
+  /** The same with what servers moved. */
+  Run with(Traffic moved) {
+    return new Run(bytes, seconds, millis, usage, idleCores, otherCores, moved);
+  }
 
   double megabytes() {
     return bytes / 1e6;

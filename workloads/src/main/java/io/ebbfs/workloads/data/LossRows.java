@@ -1,0 +1,28 @@
+package io.ebbfs.workloads.data;
+
+/**
+ * The rows of one kind of redundancy of EbbFS beside one of HDFS.
+ *
+ * @param label of both: {@code LRC(12,6,2) | RS-6-3}
+ */
+record LossRows(String label) {
+  private RowKey row(String work, String client, String goal) {
+    return new RowKey(work + ": " + label, client, goal);
+  }
+
+  RowKey firstByte() {
+    return row("first byte, a server dead", "stock x1", "ahead of HDFS's erasure coding");
+  }
+
+  RowKey wholeFile() {
+    return row("read of a file, a server dead", "stock x1", "ahead of HDFS's erasure coding");
+  }
+
+  RowKey server() {
+    return row("repair of a server", "none", "bytes moved = the plan's");
+  }
+
+  RowKey disk() {
+    return row("repair of a disk", "none", "bytes moved = the plan's");
+  }
+}
