@@ -60,7 +60,6 @@ public final class LoadTool {
 
   private static final int KERNEL = 12;
 
-
   /** One operation. */
   private interface Operation {
     void run(User user) throws Exception;

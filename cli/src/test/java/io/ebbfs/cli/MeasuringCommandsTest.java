@@ -75,6 +75,9 @@ class MeasuringCommandsTest {
   @Test
   void benchmarksAreRefused() {
     assertThat(refused("bench")).contains("a command is missing: choose from metadata");
+    assertThat(refused("bench", "data", "--rows", "replicated,walk"))
+        .contains("--rows walk: choose from replicated, striped");
+    assertThat(refused("bench", "data", "--rounds", "0")).contains("--rounds is 0: give 1 to 100");
     assertThat(refused("bench", "metadata", "--rows", "stat,walk"))
         .contains("--rows walk: choose from mkdir, create");
     assertThat(refused("bench", "metadata", "--connections", "0"))

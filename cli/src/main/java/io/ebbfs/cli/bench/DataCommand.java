@@ -61,6 +61,12 @@ public final class DataCommand implements Callable<Integer> {
   private Integer rounds;
 
   @Option(
+      names = "--warm-ups",
+      paramLabel = "N",
+      description = "Runs before that are not measured (default: 2; 1 with --quick).")
+  private Integer warmUps;
+
+  @Option(
       names = "--dir",
       paramLabel = "DIR",
       description = "Where both systems keep their files (default: a temporary directory).")
@@ -104,8 +110,12 @@ public final class DataCommand implements Callable<Integer> {
     if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
       throw refusal("--rounds is %d: give 1 to %d", rounds, MOST_ROUNDS);
     }
+    if (warmUps != null && (warmUps < 0 || warmUps > MOST_ROUNDS)) {
+      throw refusal("--warm-ups is %d: give 0 to %d", warmUps, MOST_ROUNDS);
+    }
     return new DataOptions(
         !groups.isEmpty() ? groups : quick ? DataBenchmark.QUICK_GROUPS : DataBenchmark.GROUPS,
+        warmUps != null ? warmUps : quick ? 1 : 2,
         rounds != null ? rounds : quick ? 1 : 3,
         seed,
         quick,

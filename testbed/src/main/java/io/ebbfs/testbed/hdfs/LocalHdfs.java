@@ -262,8 +262,7 @@ public final class LocalHdfs implements AutoCloseable {
   public List<Path> disks() {
     return IntStream.range(0, dataNodes.size())
         .boxed()
-        .flatMap(
-            node -> IntStream.range(0, options.disks()).mapToObj(disk -> disk(node, disk)))
+        .flatMap(node -> IntStream.range(0, options.disks()).mapToObj(disk -> disk(node, disk)))
         .toList();
   }
 

@@ -13,8 +13,7 @@ class ProcessUsageTest {
 
   @Test
   void timesOfEndedChildrenCount() {
-    assertThat(ProcessUsage.parse(STAT, IO))
-        .isEqualTo(new ProcessUsage(370_000, 250_000, 33, 44));
+    assertThat(ProcessUsage.parse(STAT, IO)).isEqualTo(new ProcessUsage(370_000, 250_000, 33, 44));
     assertThat(ProcessUsage.parse(STAT, IO).cpuSeconds()).isEqualTo(0.62);
   }
 
@@ -24,7 +23,6 @@ class ProcessUsageTest {
     ProcessUsage before = ProcessUsage.of(List.of(self));
     ProcessUsage after = ProcessUsage.of(List.of(self, new ProcessId(self.pid(), 1)));
     assertThat(after.minus(before).readCalls()).isPositive();
-    assertThat(after.plus(before).userMicros())
-        .isEqualTo(after.userMicros() + before.userMicros());
+    assertThat(after.plus(before).userMicros()).isEqualTo(after.userMicros() + before.userMicros());
   }
 }

@@ -46,8 +46,7 @@ public final class DataBenchmark {
 
   /** Measures all rows, and prints them. */
   public void run() throws IOException, ClusterException, InterruptedException {
-    try (EbbfsSystem ebbfs =
-            EbbfsSystem.start(build, directory.resolve("ebbfs"), options.shape());
+    try (EbbfsSystem ebbfs = EbbfsSystem.start(build, directory.resolve("ebbfs"), options.shape());
         HdfsSystem hdfs = HdfsSystem.start(build, directory.resolve("hdfs"), options.shape());
         DataClient ebbfsClient = client(ebbfs);
         DataClient hdfsClient = client(hdfs)) {
@@ -78,21 +77,23 @@ public final class DataBenchmark {
     all.add(new StripedFiles(sizes.stripedBytes()));
     all.add(new SmallFiles(sizes.smallFiles()));
     all.add(
-        new RandomReads(
-            sizes.manyBytes(), sizes.smallReads(), sizes.largeReads(), options.seed()));
+        new RandomReads(sizes.manyBytes(), sizes.smallReads(), sizes.largeReads(), options.seed()));
     all.add(new LostParts(sizes.encodedFiles(), sizes.blockBytes()));
     all.add(new CommandRows(build, directory.resolve("clients"), options.quick() ? 1 : 3));
     all.removeIf(group -> !options.groups().contains(group.name()));
     return all;
   }
 
-  /** A round without a record comes first: it warms JVMs and makes connections. */
+  /**
+   * Rounds without a record come first: they warm JVMs and make connections. A DataNode is compiled
+   * well only after some gigabytes.
+   */
   private void measure(RowGroup group, List<Side> sides, Meter meter)
       throws ClusterException, InterruptedException {
     int last = group.isLong() ? 1 : options.rounds();
-    for (int round = group.isLong() ? 1 : 0; round <= last; round++) {
+    for (int round = group.isLong() ? 1 : 1 - options.warmUps(); round <= last; round++) {
       for (int turn = 0; turn < sides.size(); turn++) {
-        measure(group, sides.get((turn + round) % sides.size()), round, meter);
+        measure(group, sides.get(Math.floorMod(turn + round, sides.size())), round, meter);
       }
     }
   }

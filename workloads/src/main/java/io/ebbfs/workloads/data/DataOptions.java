@@ -6,11 +6,12 @@ import java.util.List;
  * What is measured.
  *
  * @param groups of rows: some of {@link DataBenchmark#GROUPS}
+ * @param warmUps rounds before that are not measured
  * @param rounds of each row
  * @param seed of the offsets of random reads
  */
 public record DataOptions(
-    List<String> groups, int rounds, long seed, boolean quick, Sizes sizes) {
+    List<String> groups, int warmUps, int rounds, long seed, boolean quick, Sizes sizes) {
   public DataOptions {
     groups = List.copyOf(groups);
   }

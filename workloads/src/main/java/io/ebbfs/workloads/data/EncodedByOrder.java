@@ -72,8 +72,7 @@ final class EncodedByOrder implements AutoCloseable {
             "an order",
             () -> {
               ProposedProto proposed =
-                  RemoteCall.answerOf(() -> namenode.coding().propose(null, request))
-                      .getResults(0);
+                  RemoteCall.answerOf(() -> namenode.coding().propose(null, request)).getResults(0);
               return proposed.getTransitionIdsCount() > 0 ? null : proposed.getRefusal();
             });
     waiter().until("the end of an order", probe::activity);

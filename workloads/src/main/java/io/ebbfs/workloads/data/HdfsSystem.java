@@ -37,8 +37,7 @@ final class HdfsSystem implements ComparedSystem {
         new LocalHdfs.Options(
             site(shape), jvm("-Xmx256m", NativeLibrary.flags(build)), shape.disks());
     LocalHdfs hdfs =
-        LocalHdfs.format(
-            build, directory, jvm("-Xmx512m", NativeLibrary.flags(build)), options);
+        LocalHdfs.format(build, directory, jvm("-Xmx512m", NativeLibrary.flags(build)), options);
     try {
       hdfs.launchNamenode();
       hdfs.awaitNamenode();

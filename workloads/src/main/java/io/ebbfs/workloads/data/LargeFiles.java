@@ -27,8 +27,7 @@ record LargeFiles(int replication, int clients, long bytes) implements RowGroup 
       throws IOException, ClusterException, InterruptedException {
     FileSet files = new FileSet("/large/f", clients, bytes);
     DataClient client = side.client();
-    recorder.add(
-        row("write"), files.allBytes(), () -> client.write(files, replication, clients));
+    recorder.add(row("write"), files.allBytes(), () -> client.write(files, replication, clients));
     recorder.add(row("read"), files.allBytes(), () -> client.read(files, clients));
     client.delete("/large");
   }

@@ -28,8 +28,7 @@ record LostParts(int files, long blockBytes) implements RowGroup {
   private static final LossRows REPLICAS = new LossRows("3 replicas | 3 replicas");
 
   private static final RowKey ENCODE = change("3 replicas to LRC(12,6,2) | to RS-6-3");
-  private static final RowKey TO_COMPACT =
-      change("LRC(12,6,2) to LRC(12,2,2) | RS-3-2 to RS-6-3");
+  private static final RowKey TO_COMPACT = change("LRC(12,6,2) to LRC(12,2,2) | RS-3-2 to RS-6-3");
   private static final RowKey TO_FAST = change("LRC(12,2,2) to LRC(12,6,2) | RS-6-3 to RS-3-2");
 
   private static RowKey change(String what) {
@@ -146,8 +145,7 @@ record LostParts(int files, long blockBytes) implements RowGroup {
     client.makeDirectory("/from-rs-3-2", RS_3_2);
     FileSet replicas = in("/from-replicas");
     client.write(replicas, 3, files);
-    recorder.add(
-        ENCODE, replicas.allBytes(), () -> client.copy(replicas, "/from-rs-6-3/f"));
+    recorder.add(ENCODE, replicas.allBytes(), () -> client.copy(replicas, "/from-rs-6-3/f"));
     recorder.add(
         TO_FAST, replicas.allBytes(), () -> client.copy(in("/from-rs-6-3"), "/from-rs-3-2/f"));
     recorder.add(

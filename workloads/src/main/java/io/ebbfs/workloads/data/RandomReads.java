@@ -12,8 +12,7 @@ import java.util.List;
  * @param smallReads of 4 KiB by one client
  * @param largeReads of 1 MiB by one client
  */
-record RandomReads(long fileBytes, int smallReads, int largeReads, long seed)
-    implements RowGroup {
+record RandomReads(long fileBytes, int smallReads, int largeReads, long seed) implements RowGroup {
   private static final int FILES = 16;
   private static final List<Kind> KINDS =
       List.of(
