@@ -8,6 +8,7 @@ import io.ebbfs.testbed.process.LiveFiles;
 import io.ebbfs.workloads.data.DataBenchmark;
 import io.ebbfs.workloads.data.DataOptions;
 import io.ebbfs.workloads.data.DataOptions.Sizes;
+import io.ebbfs.workloads.results.DataResults;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,24 +80,18 @@ public final class DataCommand implements Callable<Integer> {
         directory == null
             ? Files.createTempDirectory("ebb-bench-data")
             : Files.createDirectories(directory.toAbsolutePath());
-    DataBenchmark benchmark = new DataBenchmark(Build.find(), options, files, System.out);
-    try {
-      benchmark.run();
-    } finally {
-      // A run that fails late has the figures of most rows.
-      write(benchmark);
-    }
+    new DataBenchmark(Build.find(), options, files, System.out).run(this::save);
     if (directory == null) {
       LiveFiles.deleteTree(files);
     }
     return 0;
   }
 
-  private void write(DataBenchmark benchmark) throws IOException {
+  private void save(DataResults results) throws IOException {
     if (json != null) {
       new ObjectMapper()
           .enable(SerializationFeature.INDENT_OUTPUT)
-          .writeValue(json.toFile(), benchmark.results());
+          .writeValue(json.toFile(), results);
     }
   }
 

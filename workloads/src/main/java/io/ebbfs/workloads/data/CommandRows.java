@@ -15,7 +15,7 @@ import java.util.Random;
 /** Commands of users, each in a process of its own: what a person waits for. */
 final class CommandRows implements RowGroup {
   private static final String STOCK = "hdfs dfs";
-  private static final String NATIVE = "ebb fs | hdfs dfs";
+  private static final String NATIVE = "ebb fs, hdfs dfs";
   private static final String GOAL = "milliseconds";
   private static final String NONE = "'ebb fs' is not in this build";
   private static final String DIRECTORY = "/commands";
@@ -139,7 +139,10 @@ final class CommandRows implements RowGroup {
     builder.environment().put("HADOOP_CONF_DIR", conf.toString());
     int code = builder.start().waitFor();
     if (code != 0) {
-      throw new IOException("%s ended with %d: %s".formatted(line, code, Files.readString(output)));
+      // The words before these are the JVM and its class path.
+      List<String> words = line.subList(Math.max(0, line.size() - 4), line.size());
+      throw new IOException(
+          "%s ended with %d: %s".formatted(words, code, Files.readString(output)));
     }
   }
 }

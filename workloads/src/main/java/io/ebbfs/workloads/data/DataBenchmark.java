@@ -44,19 +44,28 @@ public final class DataBenchmark {
     this.environment = DataEnvironment.before(build, options);
   }
 
+  /** Takes the figures after each group of rows, so that a run that ends early has some. */
+  public interface Saver {
+    void save(DataResults results) throws IOException;
+  }
+
   /** Measures all rows, and prints them. */
-  public void run() throws IOException, ClusterException, InterruptedException {
-    try (EbbfsSystem ebbfs = EbbfsSystem.start(build, directory.resolve("ebbfs"), options.shape());
-        HdfsSystem hdfs = HdfsSystem.start(build, directory.resolve("hdfs"), options.shape());
+  public void run(Saver saver) throws IOException, ClusterException, InterruptedException {
+    Shape shape = options.shape();
+    try (EbbfsSystem ebbfs = EbbfsSystem.start(build, directory.resolve("ebbfs"), shape);
+        EndWithJvm ebbfsEnd = new EndWithJvm(directory.resolve("ebbfs"));
+        HdfsSystem hdfs = HdfsSystem.start(build, directory.resolve("hdfs"), shape);
+        EndWithJvm hdfsEnd = new EndWithJvm(directory.resolve("hdfs"));
         DataClient ebbfsClient = client(ebbfs);
         DataClient hdfsClient = client(hdfs)) {
       List<Side> sides = List.of(new Side(ebbfs, ebbfsClient), new Side(hdfs, hdfsClient));
       environment.seen(hdfsClient);
-      LiveServers.await(sides, options.shape().servers());
+      LiveServers.await(sides, shape.servers());
       Meter meter = new Meter(sides);
       for (RowGroup group : groups()) {
         group.rows().forEach(runs::open);
         measure(group, sides, meter);
+        saver.save(results());
       }
     }
     DataTable.print(results(), out);
@@ -113,7 +122,7 @@ public final class DataBenchmark {
   }
 
   /** What was measured so far. */
-  public DataResults results() throws IOException {
+  private DataResults results() throws IOException {
     return new DataResults(environment.after(), runs.rows());
   }
 }

@@ -3,7 +3,7 @@ package io.ebbfs.workloads.data;
 /**
  * The rows of one kind of redundancy of EbbFS beside one of HDFS.
  *
- * @param label of both: {@code LRC(12,6,2) | RS-6-3}
+ * @param label of both: {@code LRC(12,6,2) beside RS-6-3}
  */
 record LossRows(String label) {
   private RowKey row(String work, String client, String goal) {
@@ -11,11 +11,11 @@ record LossRows(String label) {
   }
 
   RowKey firstByte() {
-    return row("first byte, a server dead", "stock x1", "ahead of HDFS's erasure coding");
+    return row("first byte, a server dead", "stock x1", "ahead of HDFS");
   }
 
   RowKey wholeFile() {
-    return row("read of a file, a server dead", "stock x1", "ahead of HDFS's erasure coding");
+    return row("read of a file, a server dead", "stock x1", "ahead of HDFS");
   }
 
   RowKey server() {

@@ -1,14 +1,20 @@
 package io.ebbfs.workloads.data;
 
 import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.workloads.data.DataClient.FileSet;
 import io.ebbfs.workloads.data.DataClient.Timing;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Loses a server and then a disk of one side, and measures reads and repairs. */
 final class LossSequence {
+  private static final long CLEAN_MILLIS = 90_000;
+
   private final Side side;
   private final Protection protection;
   private final FileSet files;
@@ -35,11 +41,43 @@ final class LossSequence {
   void run() throws IOException, ClusterException, InterruptedException {
     try (RepairWatch watch = new RepairWatch(side.system())) {
       int servers = watch.liveServers();
+      awaitNothingSuperfluous(servers);
       lostServer();
       watch.awaitLive(servers);
       protection.awaitWhole();
+      awaitNothingSuperfluous(servers);
     }
     lostDisk();
+  }
+
+  /** What is to be deleted would count as lost. Both systems delete it after some heartbeats. */
+  private void awaitNothingSuperfluous(int servers)
+      throws IOException, ClusterException, InterruptedException {
+    List<Path> disks = new ArrayList<>();
+    for (int server = 0; server < servers; server++) {
+      disks.addAll(side.system().disks(server));
+    }
+    long wanted = protection.storedBytes(files);
+    Optional<String> left =
+        ConditionWaiter.within(CLEAN_MILLIS)
+            .objection(() -> superfluous(disks, wanted));
+    left.ifPresent(
+        why -> {
+          String note = "%s: %s, which the lost bytes include".formatted(side.name(), why);
+          rows.forEach(row -> recorder.note(row.server(), note));
+          rows.forEach(row -> recorder.note(row.disk(), note));
+        });
+  }
+
+  private static String superfluous(List<Path> disks, long wanted) throws IOException {
+    try {
+      long bytes = BlocksOnDisk.bytes(disks);
+      return bytes == wanted
+          ? null
+          : "%,d bytes were on the disks instead of %,d".formatted(bytes, wanted);
+    } catch (NoSuchFileException e) {
+      return "blocks were being deleted";
+    }
   }
 
   private int server() throws IOException {

@@ -23,16 +23,16 @@ record LostParts(int files, long blockBytes) implements RowGroup {
   private static final String RS_3_2 = "RS-3-2-1024k";
   private static final int DATA_BLOCKS = 12;
 
-  private static final LossRows FAST = new LossRows(Codes.LRC_FAST + " | RS-6-3");
-  private static final LossRows COMPACT = new LossRows(Codes.LRC_COMPACT + " | RS-6-3");
-  private static final LossRows REPLICAS = new LossRows("3 replicas | 3 replicas");
+  private static final LossRows FAST = new LossRows(Codes.LRC_FAST + " beside RS-6-3");
+  private static final LossRows COMPACT = new LossRows(Codes.LRC_COMPACT + " beside RS-6-3");
+  private static final LossRows REPLICAS = new LossRows("3 replicas beside 3 replicas");
 
-  private static final RowKey ENCODE = change("3 replicas to LRC(12,6,2) | to RS-6-3");
-  private static final RowKey TO_COMPACT = change("LRC(12,6,2) to LRC(12,2,2) | RS-3-2 to RS-6-3");
-  private static final RowKey TO_FAST = change("LRC(12,2,2) to LRC(12,6,2) | RS-6-3 to RS-3-2");
+  private static final RowKey ENCODE = change("3 replicas to LRC(12,6,2) beside RS-6-3");
+  private static final RowKey TO_COMPACT = change("LRC(12,6,2) to LRC(12,2,2) beside RS-3-2 to RS-6-3");
+  private static final RowKey TO_FAST = change("LRC(12,2,2) to LRC(12,6,2) beside RS-6-3 to RS-3-2");
 
   private static RowKey change(String what) {
-    return new RowKey("change of redundancy: " + what, "order | copy", "bytes moved = the plan's");
+    return new RowKey("change of redundancy: " + what, "order, copy", "bytes moved = the plan's");
   }
 
   @Override

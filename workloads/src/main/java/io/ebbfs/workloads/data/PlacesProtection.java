@@ -9,6 +9,9 @@ import java.io.IOException;
  * the blocks.
  */
 final class PlacesProtection implements Protection {
+  /** Of a group by RS-6-3. */
+  private static final int DATA_BLOCKS = 6;
+
   private final RepairWatch watch;
   private final String directory;
   private final String policy;
@@ -16,7 +19,7 @@ final class PlacesProtection implements Protection {
   private final int movedPerLost;
 
   /**
-   * @param policy of HDFS; empty for three replicas
+   * @param policy RS-6-3 of HDFS; empty for replicas
    * @param places of each block or group
    * @param movedPerLost bytes that a repair reads and writes for a lost byte
    */
@@ -33,6 +36,11 @@ final class PlacesProtection implements Protection {
   @Override
   public String directory() {
     return directory;
+  }
+
+  @Override
+  public long storedBytes(FileSet files) {
+    return policy.isEmpty() ? files.allBytes() * places : files.allBytes() * places / DATA_BLOCKS;
   }
 
   @Override

@@ -9,6 +9,9 @@ interface Protection extends AutoCloseable {
   /** The directory of the files. */
   String directory();
 
+  /** Bytes on all disks, without checksums, when these files are whole and nothing is left over. */
+  long storedBytes(FileSet files);
+
   /** Writes the files, with this redundancy in the end. */
   void write(Side side, FileSet files) throws IOException, ClusterException, InterruptedException;
 

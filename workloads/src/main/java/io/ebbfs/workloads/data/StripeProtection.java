@@ -1,5 +1,7 @@
 package io.ebbfs.workloads.data;
 
+import io.ebbfs.coding.code.Codes;
+import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.workloads.data.DataClient.FileSet;
 import java.io.IOException;
@@ -22,6 +24,12 @@ final class StripeProtection implements Protection {
   @Override
   public String directory() {
     return DIRECTORY;
+  }
+
+  @Override
+  public long storedBytes(FileSet files) {
+    ErasureCode built = Codes.byName(code);
+    return files.allBytes() * built.size() / built.dataCount();
   }
 
   @Override
