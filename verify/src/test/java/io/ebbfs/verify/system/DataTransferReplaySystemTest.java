@@ -428,6 +428,22 @@ class DataTransferReplaySystemTest {
                   return talk.checksum(block, new BlockChecksumOptions(type));
                 }));
       }
+      for (BlockChecksumType type : BlockChecksumType.values()) {
+        if (state != State.FINALIZED && state != State.MISSING) {
+          continue; // nobody asks before the group is complete
+        }
+        for (int bytes : new int[] {LENGTH, 700, 0}) {
+          all.add(
+              new Conversation(
+                  "%s BLOCK_GROUP_CHECKSUM %s of %d bytes, stamp %s"
+                      .formatted(state, type, bytes, AGE.get(stamp)),
+                  state,
+                  (talk, block) -> {
+                    block.setGenerationStamp(stamp);
+                    return talk.groupChecksum(block, bytes, new BlockChecksumOptions(type));
+                  }));
+        }
+      }
       all.add(
           new Conversation(
               state + " TRANSFER_BLOCK to a dead server, stamp " + AGE.get(stamp),

@@ -13,8 +13,12 @@ import java.util.Random;
 import java.util.zip.CRC32;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.BlockChecksumOptions;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo.DatanodeInfoBuilder;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
+import org.apache.hadoop.hdfs.protocol.StripedBlockInfo;
+import org.apache.hadoop.hdfs.protocol.SystemErasureCodingPolicies;
 import org.apache.hadoop.hdfs.protocol.datatransfer.BlockConstructionStage;
 import org.apache.hadoop.hdfs.protocol.datatransfer.PacketHeader;
 import org.apache.hadoop.hdfs.protocol.datatransfer.PipelineAck;
@@ -25,6 +29,7 @@ import org.apache.hadoop.hdfs.protocol.proto.DataTransferProtos.Status;
 import org.apache.hadoop.hdfs.protocolPB.PBHelperClient;
 import org.apache.hadoop.hdfs.security.token.block.BlockTokenSecretManager;
 import org.apache.hadoop.hdfs.server.datanode.CachingStrategy;
+import org.apache.hadoop.security.token.Token;
 import org.apache.hadoop.util.DataChecksum;
 
 /** A conversation with the data transfer port of one server, by the messages of a stock client. */
@@ -193,6 +198,28 @@ final class DataTransferTalk implements Closeable {
 
   String checksum(ExtendedBlock block, BlockChecksumOptions options) throws IOException {
     sender.blockChecksum(block, BlockTokenSecretManager.DUMMY_TOKEN, options);
+    return checksum();
+  }
+
+  /** The checksum of the first bytes of a block group whose first block this server has. */
+  String groupChecksum(ExtendedBlock group, long requestedBytes, BlockChecksumOptions options)
+      throws IOException {
+    DatanodeID itself =
+        new DatanodeID("127.0.0.1", "127.0.0.1", "itself", socket.getPort(), 0, 0, 0);
+    sender.blockGroupChecksum(
+        new StripedBlockInfo(
+            group,
+            new DatanodeInfo[] {new DatanodeInfoBuilder().setNodeID(itself).build()},
+            new Token[] {BlockTokenSecretManager.DUMMY_TOKEN},
+            new byte[] {0},
+            SystemErasureCodingPolicies.getByID(SystemErasureCodingPolicies.XOR_2_1_POLICY_ID)),
+        BlockTokenSecretManager.DUMMY_TOKEN,
+        requestedBytes,
+        options);
+    return checksum();
+  }
+
+  private String checksum() throws IOException {
     try {
       BlockOpResponseProto response = response();
       return name(response.getStatus())

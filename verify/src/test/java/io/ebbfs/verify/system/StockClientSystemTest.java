@@ -3,6 +3,7 @@ package io.ebbfs.verify.system;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.client.StockProcess;
 import io.ebbfs.testbed.client.ToolProcess;
 import io.ebbfs.verify.system.TestCluster.ShellResult;
@@ -10,7 +11,11 @@ import io.ebbfs.workloads.traffic.Generator;
 import io.ebbfs.workloads.traffic.Profile;
 import io.ebbfs.workloads.traffic.Replay;
 import io.ebbfs.workloads.traffic.Workload;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,6 +23,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -28,6 +38,7 @@ import org.junit.jupiter.api.Test;
 class StockClientSystemTest {
   private static final int BLOCK = TestCluster.BLOCK_BYTES;
   private static final long SEED = 20_261_122;
+  private static final String XOR = "XOR-2-1-1024k";
   private static final String HTTP_ADDRESS = "dfs.namenode.http-address";
 
   private static TestCluster test;
@@ -172,6 +183,7 @@ class StockClientSystemTest {
     Path local = Files.createDirectories(test.directory().resolve("commands"));
     Files.write(local.resolve("file"), new byte[] {'e', 'b', 'b', '\n'});
     String server = test.cluster().hostOf(0) + ":" + test.cluster().layout().ports().ipc().get(0);
+    Path replica = copyOfReplica(local);
     try (ToolProcess tool = commands(local, true)) {
       StockCommands page =
           StockCommands.read(Build.find().home().resolve("docs/stock-commands.md"));
@@ -179,9 +191,26 @@ class StockClientSystemTest {
           Map.of(
               "LOCAL", local.toString(),
               "SERVER", server,
+              "REPLICA", replica.toString(),
               "WEBHDFS", test.cluster().layout().webHdfsUri().orElseThrow());
       assertThat(page.endOtherwise(tool, words)).isEmpty();
     }
+  }
+
+  /** The files of a replica, as {@code replica.data} and {@code replica.meta}. */
+  private static Path copyOfReplica(Path directory) throws Exception {
+    client.put(randomFile(70_300), "/replica").get();
+    try (Stream<Path> files = Files.walk(test.directory().resolve("cluster"))) {
+      Path meta =
+          files
+              .filter(file -> file.toString().matches(".*/finalized/.*/blk_\\d+_\\d+\\.meta"))
+              .findFirst()
+              .orElseThrow();
+      String data = meta.toString().replaceFirst("_\\d+\\.meta$", "");
+      Files.copy(meta, directory.resolve("replica.meta"));
+      Files.copy(Path.of(data), directory.resolve("replica.data"));
+    }
+    return directory.resolve("replica");
   }
 
   /** The commands that run on HDFS run in the process of the tool. */
@@ -235,6 +264,103 @@ class StockClientSystemTest {
             .isEqualTo(normalized(hdfs.request("fsck", words).get()));
       }
     }
+  }
+
+  /** The same bytes have the same checksums as on HDFS, and those of CRCs in files of any kind. */
+  @Test
+  void encodedFilesHaveTheChecksumsOfHdfs() throws Exception {
+    Path local = Files.createDirectories(test.directory().resolve("sums"));
+    int[] sizes = {1, 700_000, 1 << 20, (1 << 20) + 1, 5_000_017};
+    for (int size : sizes) {
+      Files.copy(randomFile(size), local.resolve("" + size));
+    }
+    try (ToolProcess hdfs = commands(local, false);
+        ToolProcess ours = commands(local, true)) {
+      for (ToolProcess tool : List.of(hdfs, ours)) {
+        tool.request("ec", "-enablePolicy", "-policy", XOR).get();
+        tool.request("dfs", "-mkdir", "/coded", "/plain").get();
+        tool.request("ec", "-setPolicy", "-path", "/coded", "-policy", XOR).get();
+        for (int size : sizes) {
+          for (String directory : List.of("/coded", "/plain")) {
+            List<String> put =
+                tool.request("dfs", "-Ddfs.blocksize=2m", "-put", local + "/" + size, directory)
+                    .get();
+            assertThat(put.get(0)).as(put.toString()).isEqualTo("0");
+          }
+        }
+      }
+      List<String> expected = checksums(hdfs, sizes);
+      assertThat(checksums(ours, sizes)).isEqualTo(expected);
+      for (int server = 0; server < 3; server++) { // each data block is lost once
+        test.cluster().killServer(server);
+        assertThat(checksums(ours, sizes)).as("without server %d", server).isEqualTo(expected);
+        test.cluster().startServer(server);
+      }
+    }
+  }
+
+  /** The checksums of the encoded files of these sizes, of both kinds. */
+  private static List<String> checksums(ToolProcess tool, int[] sizes) throws Exception {
+    List<String> sums = new ArrayList<>();
+    for (int size : sizes) {
+      sums.add(checksum(tool, "MD5MD5CRC", "/coded/" + size));
+      String composite = checksum(tool, "COMPOSITE_CRC", "/coded/" + size);
+      assertThat(composite).isEqualTo(checksum(tool, "COMPOSITE_CRC", "/plain/" + size));
+      sums.add(composite);
+    }
+    return sums;
+  }
+
+  private static String checksum(ToolProcess tool, String mode, String file) throws Exception {
+    List<String> answer =
+        tool.request("dfs", "-Ddfs.checksum.combine.mode=" + mode, "-checksum", file).get();
+    assertThat(answer.get(0)).as("%s of %s: %s", mode, file, answer).isEqualTo("0");
+    assertThat(answer.get(1)).contains("CRC32C");
+    return answer.get(1).replace(file, "").strip();
+  }
+
+  /** Rows of cells that are whole stay, as on HDFS. */
+  @Test
+  void anEncodedFileWhoseWriterIsGoneKeepsWholeRows() throws Exception {
+    // The next row makes the client send the last bytes of the cells of the row before.
+    byte[] data = new byte[7 << 19];
+    new Random(SEED).nextBytes(data);
+    Configuration conf = new Configuration();
+    conf.set("fs.defaultFS", test.cluster().stockClient().uri());
+    org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path("/torn");
+    try (DistributedFileSystem files = new DistributedFileSystem()) {
+      files.initialize(URI.create(conf.get("fs.defaultFS")), conf);
+      files.enableErasureCodingPolicy(XOR);
+      FSDataOutputStream out = files.createFile(path).ecPolicyName(XOR).blockSize(4 << 20).build();
+      out.write(data);
+      out.flush();
+      ConditionWaiter.within(60_000)
+          .until(
+              "a row of cells is written",
+              () -> openReplicas((1 << 20) + 1) >= 2 ? null : "too little is written");
+      ConditionWaiter.within(60_000)
+          .until("the file closes", () -> files.recoverLease(path) ? null : "the file is open");
+      assertThat(files.getFileStatus(path).getLen()).isEqualTo(2 << 20);
+      byte[] read = new byte[2 << 20];
+      try (FSDataInputStream in = files.open(path)) {
+        in.readFully(read);
+      }
+      assertThat(read).isEqualTo(Arrays.copyOf(data, 2 << 20));
+      files.getClient().closeAllFilesBeingWritten(true);
+    }
+  }
+
+  /** How many replicas that are being written have so many bytes. */
+  private static int openReplicas(int length) throws IOException {
+    int count = 0;
+    try (Stream<Path> all = Files.walk(test.directory().resolve("cluster"))) {
+      for (Path file : all.filter(p -> p.toString().matches(".*/rbw/(.*/)?blk_\\d+")).toList()) {
+        count += Files.size(file) >= length ? 1 : 0;
+      }
+    } catch (UncheckedIOException | NoSuchFileException e) {
+      return 0; // a file came or went during the walk
+    }
+    return count;
   }
 
   /** Servers and the wanted replicas of the small file are as many as the cluster has. */
