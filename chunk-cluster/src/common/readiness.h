@@ -18,7 +18,8 @@ class Readiness {
 
   // To be called before all others. kBusy if the process is out of descriptors.
   [[nodiscard]] Status Open();
-  // Tells of the socket once, as soon as it has bytes, an end or an error. `tag` is what Wait returns.
+  // Tells of the socket once, as soon as it has bytes, an end or an error. `tag` is what Wait
+  // returns.
   [[nodiscard]] Status Add(const Socket& socket, void* tag);
   // The same, for a socket that was added before.
   [[nodiscard]] Status AddAgain(const Socket& socket, void* tag);

@@ -91,8 +91,8 @@ class Disk {
 
   // kNoSpace if fewer than `bytes` may be written, judged by the real free space.
   [[nodiscard]] Status CheckSpace(std::uint64_t bytes);
-  // Reads, writes and syncs a little in the directory, past the queue. An error means that the disk has failed. A
-  // disk that hangs lets this wait.
+  // Reads, writes and syncs a little in the directory, past the queue. An error means that the disk
+  // has failed. A disk that hangs lets this wait.
   [[nodiscard]] Status Probe() const;
   // Probe by the one thread that watches this disk. GetStatus tells how long it has been running.
   [[nodiscard]] Status WatchedProbe();

@@ -84,8 +84,8 @@ TEST(DiskQueueTest, TheTimeOfCallsAddsUpWhileTheyRun) {
   EXPECT_GE(DiskQueue::Clock::now() - start, milliseconds(5));
 }
 
-// A disk that hangs holds as many threads as calls are allowed. The others are told at once, and the
-// other disk serves.
+// A disk that hangs holds as many threads as calls are allowed. The others are told in time, and
+// the other disk serves.
 TEST(DiskQueueTest, ADiskThatHangsTakesNoThreadsFromTheOthers) {
   TemporaryDirectory directory;
   FaultyFileSystem files;

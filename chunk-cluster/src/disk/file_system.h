@@ -24,8 +24,9 @@ class File {
                                                  std::span<std::byte> out) = 0;
   // Writes all of `data`, or fails.
   [[nodiscard]] virtual Status Write(std::uint64_t offset, std::span<const std::byte> data) = 0;
-  // Takes room on the disk for the first `bytes` bytes, without a change of the length. A file system
-  // that cannot do that takes none. A cut to the length of the file gives the rest of the room back.
+  // Takes room on the disk for the first `bytes` bytes, without a change of the length. A file
+  // system that cannot do that takes none. A cut to the length of the file gives the rest of the
+  // room back.
   [[nodiscard]] virtual Status Reserve(std::uint64_t bytes) = 0;
   [[nodiscard]] virtual Status Truncate(std::uint64_t length) = 0;
   [[nodiscard]] virtual Status Sync() = 0;

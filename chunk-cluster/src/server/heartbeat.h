@@ -27,7 +27,8 @@ struct HeartbeatLoad {
 };
 
 // The number of a field that EbbFS adds to HDFS's StorageReportProto: the mean number of queued
-// calls of the disk since the last heartbeat, in hundredths, as a varint. A stock namenode ignores it.
+// calls of the disk since the last heartbeat, in hundredths, as a varint. A stock namenode ignores
+// it.
 inline constexpr int kQueuedCallsField = 1060;
 
 // Turns the call times of disks into the mean number of queued calls since the last measurement.

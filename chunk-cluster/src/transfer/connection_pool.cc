@@ -114,7 +114,7 @@ void ConnectionPool::Close(OpenConnection& opened) {
   closed = Take(opened);
 }
 
-// ---- the thread that waits for peers --------------------------------------------------------------
+// ---- the thread that waits for peers ------------------------------------------------------------
 
 void ConnectionPool::WaitForPeers() {
   for (;;) {
@@ -185,7 +185,7 @@ void ConnectionPool::RefuseTheLate() {
   }
 }
 
-// ---- the threads that run operations --------------------------------------------------------------
+// ---- the threads that run operations ------------------------------------------------------------
 
 void ConnectionPool::Work() {
   for (;;) {

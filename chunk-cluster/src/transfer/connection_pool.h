@@ -41,10 +41,10 @@ struct OpenConnection {
 
 // A connection whose peer is silent is parked: one thread waits for all parked connections. When
 // bytes arrive, the connection waits in a queue for one of the threads, which runs its operations
-// until the peer is silent again. Nobody is shut out by peers that owe an operation: at the limit of
-// threads, the thread that has waited longest for the rest of an operation is freed; at the limit of
-// connections, the connection that has waited longest is closed. A connection that gets no thread
-// in time, or no place, is refused with an answer. Thread-safe.
+// until the peer is silent again. Nobody is shut out by peers that owe an operation: at the limit
+// of threads, the thread that has waited longest for the rest of an operation is freed; at the
+// limit of connections, the connection that has waited longest is closed. A connection that gets no
+// thread in time, or no place, is refused with an answer. Thread-safe.
 class ConnectionPool {
  public:
   struct Options {

@@ -18,8 +18,8 @@ using std::chrono::seconds;
 constexpr Timeout kLong = minutes(2);
 constexpr Timeout kSoon = seconds(20);
 
-// Each operation is a letter: 'e' is answered with 'e'; 'h' holds its thread until Release; 'r' owes
-// the rest of an operation, for which its thread waits.
+// Each operation is a letter: 'e' is answered with 'e'; 'h' holds its thread until Release; 'r'
+// owes the rest of an operation, for which its thread waits.
 class PoolTest : public ::testing::Test {
  protected:
   void Open(ConnectionPool::Options options) {
@@ -144,8 +144,8 @@ TEST_F(PoolTest, AnOperationThatGetsNoThreadInTimeIsRefusedWithAnAnswer) {
   auto late = Connect();
   Send(late, 'e');
   EXPECT_EQ(Refusal(late),
-            "this server runs 1 operations, and none of them ended in time; use another replica, or "
-            "raise --max-operations");
+            "this server runs 1 operations, and none of them ended in time; use another replica, "
+            "or raise --max-operations");
   EXPECT_EQ(counters_.refused_connections, 1U);
 }
 
@@ -191,8 +191,8 @@ TEST_F(PoolTest, AtTheLimitTheLongestSilenceGivesWayAndWithoutOneTheNewConnectio
   AwaitHeld(2);
   auto refused = Connect();
   EXPECT_EQ(Refusal(refused),
-            "this server has 2 connections, and all of them run operations; use another replica, or "
-            "raise --max-connections");
+            "this server has 2 connections, and all of them run operations; use another replica, "
+            "or raise --max-connections");
 }
 
 }  // namespace
