@@ -234,8 +234,8 @@ public interface ClusterView {
    * A disk of a chunk server: a failure domain of its own.
    *
    * @param type by which storage policies choose
-   * @param queuedCalls calls that were under way or waited at the disk, on average between its
-   *     last two heartbeats; 0 if its server does not tell
+   * @param queuedCalls calls that were under way or waited at the disk, on average between its last
+   *     two heartbeats; 0 if its server does not tell
    */
   record Disk(
       String storageUuid,

@@ -32,8 +32,8 @@ import org.apache.hadoop.fs.StorageType;
  * ExcessReplicaMarker} deletes; so no block ever has fewer replicas, and a crash leaves one too
  * many. A move never lowers the number of racks, and it keeps the type of the disk; nothing goes to
  * a disk of type RAM_DISK, which a restart empties. Candidates are read in pages from the fullest
- * disks; nothing visits every block. If a disk has no replica to move, members of stripes that are on
- * it move as transitions ({@link StripeService#level}).
+ * disks; nothing visits every block. If a disk has no replica to move, members of stripes that are
+ * on it move as transitions ({@link StripeService#level}).
  *
  * <p>One thread calls {@link #tick}; the other methods are thread-safe.
  */
@@ -53,7 +53,9 @@ public final class Rebalancer {
   /** Disks that may get a member. */
   private static final int MEMBER_TARGETS = 8;
 
-  /** A wish that was not carried out by then is given up: the stripe was changing, or no disk fits. */
+  /**
+   * A wish that was not carried out by then is given up: the stripe was changing, or no disk fits.
+   */
   private static final long MEMBER_MILLIS = 120_000;
 
   /** A replica on its way. */

@@ -31,8 +31,8 @@ import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
  * BlockPlacementPolicy). Every replica gets another server, chosen by {@link ReplicaServerChooser},
  * on two racks if there are two, and then the least loaded disk of that server. The disks have the
  * types that the storage policy of the file asks for ({@link TypeChoice}). Full disks, busy servers
- * ({@link BusyServers}) and busy disks ({@link BusyDisks}) are left out as long as there are others.
- * Thread-safe.
+ * ({@link BusyServers}) and busy disks ({@link BusyDisks}) are left out as long as there are
+ * others. Thread-safe.
  */
 final class ReplicaTargetChooser {
   // The bytes of a replica that was placed longer ago show in the free bytes of a heartbeat.

@@ -41,7 +41,8 @@ class BusyDiskPlacementTest {
                             .setHostName("")
                             .setXferPort(0)
                             .setInfoPort(0)
-                            .setIpcPort(0)));
+                            .setIpcPort(0))
+                    .buildPartial());
     calls.forEach((disk, queued) -> heartbeat.addReports(report(disk, queued)));
     f.frontEnd.noteQueuedCalls(heartbeat.buildPartial());
     f.second();

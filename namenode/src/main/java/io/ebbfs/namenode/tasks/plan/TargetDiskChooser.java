@@ -126,9 +126,9 @@ public final class TargetDiskChooser {
   }
 
   /**
-   * Whether a stripe is as safe as now if one of its blocks moves to a disk: it breaks no more rules
-   * of placement, and neither a server nor a rack gets more of its blocks than the one that gives
-   * the block has now. The disk keeps room for another block.
+   * Whether a stripe is as safe as now if one of its blocks moves to a disk: it breaks no more
+   * rules of placement, and neither a server nor a rack gets more of its blocks than the one that
+   * gives the block has now. The disk keeps room for another block.
    */
   public boolean staysAsSafe(MergeGroup group, int position, String storageUuid)
       throws NotPlannableException {
