@@ -10,6 +10,7 @@ import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -61,8 +62,11 @@ class LevelMembersTest {
   /** A disk of a server that has a block of the stripe already, or of one that has none. */
   private String disk(long stripeId, boolean ofHolder) throws Exception {
     Set<String> holders = holders(stripeId);
-    Set<String> taken =
-        places(stripeId).values().stream().flatMap(List::stream).collect(Collectors.toSet());
+    Set<String> taken = new HashSet<>();
+    // Also those of the stripe with which it will merge.
+    for (long other : cluster.stripeIds()) {
+      places(other).values().forEach(taken::addAll);
+    }
     return cluster.servers.liveServers().stream()
         .filter(server -> holders.contains(server.uuid()) == ofHolder)
         .filter(server -> !server.uuid().equals(serverOfPosition(stripeId)))
