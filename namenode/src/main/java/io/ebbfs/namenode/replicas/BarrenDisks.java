@@ -6,7 +6,7 @@ import java.util.Map;
 
 /**
  * The disks on which a rebalance has found nothing to move from one end to the other, such as those
- * that hold members of stripes alone. They are left out for ten times as long as the look took, and
+ * whose blocks would be less safe elsewhere. They are left out for ten times as long as the look took, and
  * a minute at least. For one thread.
  */
 final class BarrenDisks {
