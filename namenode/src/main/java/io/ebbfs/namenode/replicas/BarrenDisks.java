@@ -6,8 +6,8 @@ import java.util.Map;
 
 /**
  * The disks on which a rebalance has found nothing to move from one end to the other, such as those
- * whose blocks would be less safe elsewhere. They are left out for ten times as long as the look took, and
- * a minute at least. For one thread.
+ * whose blocks would be less safe elsewhere. They are left out for ten times as long as the look
+ * took, and a minute at least. For one thread.
  */
 final class BarrenDisks {
   private static final long LEAST_PAUSE_MILLIS = 60_000;
