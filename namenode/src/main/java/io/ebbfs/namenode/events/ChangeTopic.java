@@ -31,14 +31,22 @@ final class ChangeTopic {
   private static final int WAIT_MILLIS = 4_000;
   private static final String EACH_RECORD = "1";
 
-  private final String brokers;
-  private final String name;
+  /** What {@link #ensure} does once. */
+  @FunctionalInterface
+  interface Setting {
+    void run() throws InterruptedException, ExecutionException;
+  }
+
+  private final Setting setting;
   // The first one that sets the topic, and how that ends; null before it, and after a failure.
   private CompletableFuture<Void> attempt;
 
   ChangeTopic(String brokers, String name) {
-    this.brokers = brokers;
-    this.name = name;
+    this(() -> set(brokers, name));
+  }
+
+  ChangeTopic(Setting setting) {
+    this.setting = setting;
   }
 
   /**
@@ -63,11 +71,11 @@ final class ChangeTopic {
 
   private void set(CompletableFuture<Void> result) throws InterruptedException {
     try {
-      set();
+      setting.run();
       result.complete(null);
     } catch (ExecutionException e) {
       fail(result, e.getCause());
-    } catch (InterruptedException | RuntimeException e) {
+    } catch (InterruptedException | RuntimeException | Error e) {
       fail(result, e);
       throw e;
     }
@@ -80,7 +88,8 @@ final class ChangeTopic {
     result.completeExceptionally(why);
   }
 
-  private void set() throws InterruptedException, ExecutionException {
+  private static void set(String brokers, String name)
+      throws InterruptedException, ExecutionException {
     Map<String, Object> settings =
         Map.of(
             AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG,
@@ -93,7 +102,7 @@ final class ChangeTopic {
             WAIT_MILLIS);
     Admin admin = Admin.create(settings);
     try {
-      makeOrSet(admin);
+      makeOrSet(admin, name);
     } catch (ExecutionException e) {
       if (!isRefusal(e.getCause())) {
         throw e;
@@ -117,7 +126,8 @@ final class ChangeTopic {
     }
   }
 
-  private void makeOrSet(Admin admin) throws InterruptedException, ExecutionException {
+  private static void makeOrSet(Admin admin, String name)
+      throws InterruptedException, ExecutionException {
     NewTopic topic =
         new NewTopic(name, Optional.of(1), Optional.empty())
             .configs(Map.of(TopicConfig.FLUSH_MESSAGES_INTERVAL_CONFIG, EACH_RECORD));
