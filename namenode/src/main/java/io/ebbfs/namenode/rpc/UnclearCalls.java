@@ -8,6 +8,7 @@ import io.ebbfs.namenode.store.OutcomeUnknownException;
 import io.ebbfs.namenode.store.WouldBlockException;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.ipc.RetriableException;
@@ -55,8 +56,13 @@ public final class UnclearCalls {
     };
   }
 
-  /** The run of a call that was run before. */
-  private byte[] ending(ClientCall once, LaterException.Rest call) throws IOException {
+  /**
+   * The run of a call that was run before. A run that goes on after an event may have another
+   * object for the same call.
+   */
+  private byte[] ending(ClientCall first, LaterException.Rest call) throws IOException {
+    ClientCall once = Objects.requireNonNullElse(ClientCall.current(), first);
+    once.expectEarlierRun();
     byte[] answer;
     try {
       answer = call.run();

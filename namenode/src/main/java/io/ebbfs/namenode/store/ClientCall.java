@@ -27,6 +27,7 @@ public final class ClientCall {
   private final int repetition;
   // Whether the row of the call tells of its effect, if the last transaction was committed.
   private boolean effective;
+  private boolean mayHaveRun;
 
   private ClientCall(byte[] clientId, Key key, int callId, String user, int repetition) {
     this.clientId = clientId;
@@ -83,6 +84,17 @@ public final class ClientCall {
   /** Whether the call may have been run before. */
   public boolean isRepeated() {
     return repetition > 0;
+  }
+
+  /** Notes that this namenode has run the call before, and does not know with which outcome. */
+  public void expectEarlierRun() {
+    mayHaveRun = true;
+  }
+
+  /** Whether the call that this thread works on may have run before, here or elsewhere. */
+  public static boolean mayHaveRun() {
+    ClientCall call = CURRENT.get();
+    return call != null && (call.mayHaveRun || call.isRepeated());
   }
 
   /** What a call does. */

@@ -21,6 +21,8 @@ import java.util.function.LongSupplier;
  */
 public final class DirectoryTimes {
   private static final long MERGE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  // A commit takes no longer; see the patience of the store's clients.
+  private static final long WRITE_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int MOST = 100_000;
 
   private final Map<Long, State> states = new ConcurrentHashMap<>();
@@ -74,13 +76,13 @@ public final class DirectoryTimes {
   }
 
   private boolean isBeingWritten(State state) {
-    return state.writer() != null && nanoClock.getAsLong() - state.begunNanos() < MERGE_NANOS;
+    return state.writer() != null && nanoClock.getAsLong() - state.begunNanos() < WRITE_NANOS;
   }
 
   /**
    * Whether the change of the calling thread writes the time of a directory: nobody of this process
    * has written it within the last second, or is about to. A thread whose change failed, and that
-   * does not repeat it, holds the others off for a second.
+   * does not repeat it, holds the others off for 10 s: their times are written later meanwhile.
    */
   public boolean writesNow(long directoryId) {
     if (isMerged(directoryId)) {

@@ -13,7 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.ipc.RetriableException;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +36,7 @@ class SharedRepeatedCallTest extends RepeatedCallTest {
     assertThat(real.tree()).doesNotContainKey("/new/");
     real.touch("/new");
     assertThat(mkdir(1, true)).as("it has made its directory, before the file came").isTrue();
-    assertThatThrownBy(() -> mkdir(2, true)).isInstanceOf(FileAlreadyExistsException.class);
+    assertThatThrownBy(() -> mkdir(2, true)).isInstanceOf(ParentNotDirectoryException.class);
   }
 
   /** Another namenode has run the repetition, while the one with the first run was frozen. */

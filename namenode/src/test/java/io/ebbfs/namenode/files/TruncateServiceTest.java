@@ -343,7 +343,9 @@ class TruncateServiceTest {
         .matches(waiting -> waiting.fileId() == file.id())
         .matches(waiting -> waiting.reason().contains("no good replica"));
     real.deletions.delete(real.root(), "/f", false);
-    real.monitor.tick();
+    for (int tick = 0; tick < 10; tick++) {
+      real.monitor.tick();
+    }
     assertThat(real.recovery.waits().told()).isEmpty();
   }
 

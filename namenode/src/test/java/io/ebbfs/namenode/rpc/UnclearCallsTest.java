@@ -93,6 +93,37 @@ class UnclearCallsTest {
     assertThat(later.rest().run()).isEqualTo(RESULT);
   }
 
+  /** Example: the outcome is unknown of the commit that draws ids for the call. */
+  @Test
+  void aRunThatTakesEffectAfterOneWithoutEffectSucceeds() throws Exception {
+    MethodHandler handler =
+        calls(() -> {})
+            .around(
+                "mkdirs",
+                (frame, offset, length) -> {
+                  assertThat(ClientCall.mayHaveRun()).isEqualTo(runs > 0);
+                  byte[] result = answer(frame, offset, length);
+                  return store.transact(
+                      0,
+                      transaction -> {
+                        assertThat(ClientCall.earlierRun(transaction)).isEmpty();
+                        ClientCall.takeEffect(transaction, 7, 0);
+                        return result;
+                      });
+                });
+    LaterException later =
+        ClientCall.run(
+            sent(1),
+            () -> {
+              try {
+                return repetition(handler);
+              } catch (Exception e) {
+                throw new IOException(e);
+              }
+            });
+    assertThat(ClientCall.run(sent(1), () -> later.rest().run())).isEqualTo(RESULT);
+  }
+
   private static ClientCall sent(int times) {
     return ClientCall.of(new byte[16], 1, "user", times - 1).orElseThrow();
   }

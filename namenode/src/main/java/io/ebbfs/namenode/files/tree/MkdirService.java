@@ -96,8 +96,7 @@ public final class MkdirService {
       boolean makeParents,
       NewInodeIds ids)
       throws IOException {
-    boolean isRepeated = ClientCall.current() != null && ClientCall.current().isRepeated();
-    if (isRepeated && hasRun(transaction)) {
+    if (ClientCall.mayHaveRun() && hasRun(transaction)) {
       return true;
     }
     ResolvedPath resolved = checkedForMkdirs(transaction, caller, path, makeParents);
