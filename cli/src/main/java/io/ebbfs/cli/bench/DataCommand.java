@@ -25,7 +25,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "data",
     description = {
-      "Measures reads, writes and repairs of EbbFS beside Apache HDFS, in turn on the same machine.",
+      "Measures reads, writes and repairs of EbbFS beside Apache HDFS, in turn on the same"
+          + " machine.",
       "Prints medians and ratios."
     })
 public final class DataCommand implements Callable<Integer> {
@@ -98,8 +99,7 @@ public final class DataCommand implements Callable<Integer> {
   private DataOptions options() {
     for (String group : groups) {
       if (!DataBenchmark.GROUPS.contains(group)) {
-        throw refusal(
-            "--rows %s: choose from %s", group, String.join(", ", DataBenchmark.GROUPS));
+        throw refusal("--rows %s: choose from %s", group, String.join(", ", DataBenchmark.GROUPS));
       }
     }
     if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {

@@ -4,7 +4,9 @@ import io.ebbfs.testbed.process.Launcher;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Kills the processes of a directory if this JVM ends while this is open, for example by Ctrl-C. */
+/**
+ * Kills the processes of a directory if this JVM ends while this is open, for example by Ctrl-C.
+ */
 final class EndWithJvm implements AutoCloseable {
   private static final long END_MILLIS = 30_000;
 

@@ -59,8 +59,7 @@ final class LossSequence {
     }
     long wanted = protection.storedBytes(files);
     Optional<String> left =
-        ConditionWaiter.within(CLEAN_MILLIS)
-            .objection(() -> superfluous(disks, wanted));
+        ConditionWaiter.within(CLEAN_MILLIS).objection(() -> superfluous(disks, wanted));
     left.ifPresent(
         why -> {
           String note = "%s: %s, which the lost bytes include".formatted(side.name(), why);

@@ -28,8 +28,10 @@ record LostParts(int files, long blockBytes) implements RowGroup {
   private static final LossRows REPLICAS = new LossRows("3 replicas beside 3 replicas");
 
   private static final RowKey ENCODE = change("3 replicas to LRC(12,6,2) beside RS-6-3");
-  private static final RowKey TO_COMPACT = change("LRC(12,6,2) to LRC(12,2,2) beside RS-3-2 to RS-6-3");
-  private static final RowKey TO_FAST = change("LRC(12,2,2) to LRC(12,6,2) beside RS-6-3 to RS-3-2");
+  private static final RowKey TO_COMPACT =
+      change("LRC(12,6,2) to LRC(12,2,2) beside RS-3-2 to RS-6-3");
+  private static final RowKey TO_FAST =
+      change("LRC(12,2,2) to LRC(12,6,2) beside RS-6-3 to RS-3-2");
 
   private static RowKey change(String what) {
     return new RowKey("change of redundancy: " + what, "order, copy", "bytes moved = the plan's");
