@@ -52,13 +52,13 @@ final class CommandRows implements RowGroup {
     }
   }
 
-  private static RowKey row(Verb verb, String client) {
-    return new RowKey(verb.label, client, GOAL);
+  private static BenchmarkRow row(Verb verb, String client) {
+    return new BenchmarkRow(verb.label, client, GOAL);
   }
 
   @Override
-  public List<RowKey> rows() {
-    List<RowKey> rows = new ArrayList<>();
+  public List<BenchmarkRow> rows() {
+    List<BenchmarkRow> rows = new ArrayList<>();
     for (Verb verb : Verb.values()) {
       rows.add(row(verb, STOCK));
       rows.add(row(verb, NATIVE));

@@ -84,7 +84,7 @@ public final class DataBenchmark {
       all.add(new LargeFiles(replication, 16, sizes.manyBytes()));
     }
     all.add(new StripedFiles(sizes.stripedBytes()));
-    all.add(new SmallFiles(sizes.smallFiles()));
+    all.add(new SmallFileRows(sizes.smallFiles()));
     all.add(
         new RandomReads(sizes.manyBytes(), sizes.smallReads(), sizes.largeReads(), options.seed()));
     all.add(new LostParts(sizes.encodedFiles(), sizes.blockBytes()));

@@ -10,32 +10,32 @@ import java.util.function.ToDoubleFunction;
 
 /** The runs of all rows, which become medians. Not thread-safe. */
 final class DataRuns {
-  private final Map<RowKey, Map<String, List<Run>>> runs = new LinkedHashMap<>();
-  private final Map<RowKey, String> notes = new LinkedHashMap<>();
+  private final Map<BenchmarkRow, Map<String, List<Run>>> runs = new LinkedHashMap<>();
+  private final Map<BenchmarkRow, String> notes = new LinkedHashMap<>();
 
   /** Makes a row, at the end of all rows, unless there is one. */
-  void open(RowKey row) {
+  void open(BenchmarkRow row) {
     runs.computeIfAbsent(row, key -> new LinkedHashMap<>());
   }
 
-  void add(RowKey row, String system, Run run) {
+  void add(BenchmarkRow row, String system, Run run) {
     open(row);
     runs.get(row).computeIfAbsent(system, name -> new ArrayList<>()).add(run);
   }
 
   /** Says why something is missing, or what has to be known. */
-  void note(RowKey row, String text) {
+  void note(BenchmarkRow row, String text) {
     open(row);
     notes.merge(row, text, (all, more) -> all.contains(more) ? all : all + "; " + more);
   }
 
   /** A system whose work failed has no figures in the row: what it did before means nothing. */
-  void fail(RowKey row, String system, String why) {
+  void fail(BenchmarkRow row, String system, String why) {
     note(row, system + ": " + why);
     runs.get(row).put(system, List.of());
   }
 
-  boolean hasFailed(RowKey row, String system) {
+  boolean hasFailed(BenchmarkRow row, String system) {
     List<Run> known = runs.getOrDefault(row, Map.of()).get(system);
     return known != null && known.isEmpty();
   }

@@ -66,7 +66,7 @@ final class DataTable {
     return String.format(Locale.ROOT, format, value);
   }
 
-  static String progress(RowKey row, String system, Run run) {
+  static String progress(BenchmarkRow row, String system, Run run) {
     String rate = run.bytes() == 0 ? "" : number(run.megabytes() / run.seconds()) + " MB/s, ";
     return "%-45s %-9s %-5s %s%s ms, CPU %s s, others %s cores"
         .formatted(

@@ -12,13 +12,13 @@ record LargeFiles(int replication, int clients, long bytes) implements RowGroup 
     return "replicated";
   }
 
-  private RowKey row(String verb) {
-    return RowKey.stock(
+  private BenchmarkRow row(String verb) {
+    return BenchmarkRow.stock(
         "%s, %d replica%s".formatted(verb, replication, replication == 1 ? "" : "s"), clients);
   }
 
   @Override
-  public List<RowKey> rows() {
+  public List<BenchmarkRow> rows() {
     return List.of(row("write"), row("read"));
   }
 

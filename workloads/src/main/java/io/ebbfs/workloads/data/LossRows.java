@@ -6,23 +6,23 @@ package io.ebbfs.workloads.data;
  * @param label of both: {@code LRC(12,6,2) beside RS-6-3}
  */
 record LossRows(String label) {
-  private RowKey row(String work, String client, String goal) {
-    return new RowKey(work + ": " + label, client, goal);
+  private BenchmarkRow row(String work, String client, String goal) {
+    return new BenchmarkRow(work + ": " + label, client, goal);
   }
 
-  RowKey firstByte() {
+  BenchmarkRow firstByte() {
     return row("first byte, a server dead", "stock x1", "ahead of HDFS");
   }
 
-  RowKey wholeFile() {
+  BenchmarkRow wholeFile() {
     return row("read of a file, a server dead", "stock x1", "ahead of HDFS");
   }
 
-  RowKey server() {
+  BenchmarkRow server() {
     return row("repair of a server", "none", "bytes moved = the plan's");
   }
 
-  RowKey disk() {
+  BenchmarkRow disk() {
     return row("repair of a disk", "none", "bytes moved = the plan's");
   }
 }

@@ -27,14 +27,15 @@ record LostParts(int files, long blockBytes) implements RowGroup {
   private static final LossRows COMPACT = new LossRows(Codes.LRC_COMPACT + " beside RS-6-3");
   private static final LossRows REPLICAS = new LossRows("3 replicas beside 3 replicas");
 
-  private static final RowKey ENCODE = change("3 replicas to LRC(12,6,2) beside RS-6-3");
-  private static final RowKey TO_COMPACT =
+  private static final BenchmarkRow ENCODE = change("3 replicas to LRC(12,6,2) beside RS-6-3");
+  private static final BenchmarkRow TO_COMPACT =
       change("LRC(12,6,2) to LRC(12,2,2) beside RS-3-2 to RS-6-3");
-  private static final RowKey TO_FAST =
+  private static final BenchmarkRow TO_FAST =
       change("LRC(12,2,2) to LRC(12,6,2) beside RS-6-3 to RS-3-2");
 
-  private static RowKey change(String what) {
-    return new RowKey("change of redundancy: " + what, "order, copy", "bytes moved = the plan's");
+  private static BenchmarkRow change(String what) {
+    return new BenchmarkRow(
+        "change of redundancy: " + what, "order, copy", "bytes moved = the plan's");
   }
 
   @Override
@@ -48,8 +49,8 @@ record LostParts(int files, long blockBytes) implements RowGroup {
   }
 
   @Override
-  public List<RowKey> rows() {
-    List<RowKey> rows = new ArrayList<>();
+  public List<BenchmarkRow> rows() {
+    List<BenchmarkRow> rows = new ArrayList<>();
     for (LossRows kind : List.of(FAST, COMPACT, REPLICAS)) {
       rows.addAll(List.of(kind.firstByte(), kind.wholeFile(), kind.server(), kind.disk()));
     }
@@ -122,7 +123,7 @@ record LostParts(int files, long blockBytes) implements RowGroup {
     void run() throws IOException, InterruptedException;
   }
 
-  private void ordered(RowKey row, Order order, EncodedByOrder orders, Recorder recorder)
+  private void ordered(BenchmarkRow row, Order order, EncodedByOrder orders, Recorder recorder)
       throws IOException, ClusterException, InterruptedException {
     long last = orders.lastTransition();
     Run run =

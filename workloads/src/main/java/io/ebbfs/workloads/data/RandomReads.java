@@ -22,8 +22,8 @@ record RandomReads(long fileBytes, int smallReads, int largeReads, long seed) im
           new Kind("1 MiB", 1 << 20, FILES));
 
   private record Kind(String size, int bytes, int clients) {
-    RowKey row() {
-      return RowKey.stock("random reads of " + size, clients);
+    BenchmarkRow row() {
+      return BenchmarkRow.stock("random reads of " + size, clients);
     }
   }
 
@@ -33,7 +33,7 @@ record RandomReads(long fileBytes, int smallReads, int largeReads, long seed) im
   }
 
   @Override
-  public List<RowKey> rows() {
+  public List<BenchmarkRow> rows() {
     return KINDS.stream().map(Kind::row).toList();
   }
 

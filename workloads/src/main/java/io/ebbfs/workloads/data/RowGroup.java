@@ -9,7 +9,7 @@ interface RowGroup {
   /** For {@code --rows}. */
   String name();
 
-  List<RowKey> rows();
+  List<BenchmarkRow> rows();
 
   /** Whether one round without a warm-up is all: what takes minutes. */
   default boolean isLong() {
@@ -23,16 +23,16 @@ interface RowGroup {
   /** Takes what was measured. */
   interface Recorder {
     /** Measures work and adds it to a row. */
-    Run add(RowKey row, long bytes, Meter.Work work)
+    Run add(BenchmarkRow row, long bytes, Meter.Work work)
         throws IOException, ClusterException, InterruptedException;
 
     /** Adds a run to a row. */
-    void add(RowKey row, Run run);
+    void add(BenchmarkRow row, Run run);
 
     /** Measures work that belongs to several rows, or whose traffic is known afterwards. */
     Run measure(long bytes, Meter.Work work)
         throws IOException, ClusterException, InterruptedException;
 
-    void note(RowKey row, String text);
+    void note(BenchmarkRow row, String text);
   }
 }

@@ -13,7 +13,7 @@ final class RunRecorder implements RowGroup.Recorder {
   private final Meter meter;
   private final boolean counts;
   private final PrintStream out;
-  private final Set<RowKey> measured = new HashSet<>();
+  private final Set<BenchmarkRow> measured = new HashSet<>();
 
   /**
    * @param counts whether the runs are kept; false for a round that only warms up
@@ -27,7 +27,7 @@ final class RunRecorder implements RowGroup.Recorder {
   }
 
   @Override
-  public Run add(RowKey row, long bytes, Meter.Work work)
+  public Run add(BenchmarkRow row, long bytes, Meter.Work work)
       throws IOException, ClusterException, InterruptedException {
     Run run = measure(bytes, work);
     add(row, run);
@@ -35,7 +35,7 @@ final class RunRecorder implements RowGroup.Recorder {
   }
 
   @Override
-  public void add(RowKey row, Run run) {
+  public void add(BenchmarkRow row, Run run) {
     measured.add(row);
     if (counts) {
       runs.add(row, side.name(), run);
@@ -50,14 +50,14 @@ final class RunRecorder implements RowGroup.Recorder {
   }
 
   @Override
-  public void note(RowKey row, String text) {
+  public void note(BenchmarkRow row, String text) {
     runs.note(row, text);
   }
 
   /** The rows that were not reached say why. */
   void fail(RowGroup group, IOException why) {
     out.printf("%s on %s failed: %s%n", group.name(), side.name(), why.getMessage());
-    for (RowKey row : group.rows()) {
+    for (BenchmarkRow row : group.rows()) {
       if (!measured.contains(row)) {
         runs.fail(row, side.name(), why.getMessage());
       }

@@ -8,10 +8,10 @@ import java.util.List;
 /** Files that the client itself encodes, by HDFS's policy RS-6-3. */
 record StripedFiles(long bytes) implements RowGroup {
   private static final String POLICY = "RS-6-3-1024k";
-  private static final RowKey WRITE = RowKey.stock("write, RS-6-3 by the client", 1);
-  private static final RowKey READ = RowKey.stock("read, RS-6-3 by the client", 1);
-  private static final RowKey DEGRADED =
-      RowKey.stock("read, RS-6-3 by the client, a server dead", 1);
+  private static final BenchmarkRow WRITE = BenchmarkRow.stock("write, RS-6-3 by the client", 1);
+  private static final BenchmarkRow READ = BenchmarkRow.stock("read, RS-6-3 by the client", 1);
+  private static final BenchmarkRow DEGRADED =
+      BenchmarkRow.stock("read, RS-6-3 by the client, a server dead", 1);
 
   @Override
   public String name() {
@@ -19,7 +19,7 @@ record StripedFiles(long bytes) implements RowGroup {
   }
 
   @Override
-  public List<RowKey> rows() {
+  public List<BenchmarkRow> rows() {
     return List.of(WRITE, READ, DEGRADED);
   }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Runs become medians per byte, and lines of the table. */
 class DataRunsTest {
-  private static final RowKey WRITE = RowKey.stock("write", 16);
+  private static final BenchmarkRow WRITE = BenchmarkRow.stock("write", 16);
 
   private static Run run(double seconds) {
     return new Run(
@@ -65,7 +65,7 @@ class DataRunsTest {
   @Test
   void rowsKeepTheirOrderAndTheLineHasTheRatios() {
     DataRuns runs = new DataRuns();
-    RowKey read = RowKey.stock("read", 1);
+    BenchmarkRow read = BenchmarkRow.stock("read", 1);
     runs.open(WRITE);
     runs.add(read, ComparedSystem.EBBFS, run(1));
     runs.add(WRITE, ComparedSystem.HDFS, run(2));

@@ -7,10 +7,10 @@ package io.ebbfs.workloads.data;
  * @param client what does it: {@code stock x16}
  * @param goal what EbbFS is to reach; empty if nothing is set
  */
-record RowKey(String name, String client, String goal) {
+record BenchmarkRow(String name, String client, String goal) {
   static final String AHEAD = "ahead of HDFS in MB/s and in CPU s/GB";
 
-  static RowKey stock(String name, int clients) {
-    return new RowKey(name, "stock x" + clients, AHEAD);
+  static BenchmarkRow stock(String name, int clients) {
+    return new BenchmarkRow(name, "stock x" + clients, AHEAD);
   }
 }

@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.util.List;
 
 /** Many files of 64 KiB, with three replicas. */
-record SmallFiles(int count) implements RowGroup {
+record SmallFileRows(int count) implements RowGroup {
   private static final int BYTES = 64 << 10;
   private static final int CLIENTS = 16;
-  private static final RowKey WRITE = RowKey.stock("write files of 64 KiB", CLIENTS);
-  private static final RowKey READ = RowKey.stock("read files of 64 KiB", CLIENTS);
+  private static final BenchmarkRow WRITE = BenchmarkRow.stock("write files of 64 KiB", CLIENTS);
+  private static final BenchmarkRow READ = BenchmarkRow.stock("read files of 64 KiB", CLIENTS);
 
   @Override
   public String name() {
@@ -18,7 +18,7 @@ record SmallFiles(int count) implements RowGroup {
   }
 
   @Override
-  public List<RowKey> rows() {
+  public List<BenchmarkRow> rows() {
     return List.of(WRITE, READ);
   }
 
