@@ -19,22 +19,11 @@ constexpr char kRetriable[] = "org.apache.hadoop.ipc.RetriableException";
 // A namenode that answers "delete" with these exceptions in turn, and then with true.
 class Namenode {
  public:
-  explicit Namenode(std::vector<std::string> exceptions) : server_(RpcServerOptions{}) {
+  explicit Namenode(std::vector<std::string> exceptions)
+      : left_(std::move(exceptions)), server_(RpcServerOptions{}) {
     RpcHandlers handlers;
     handlers["delete"] = MakeRpcHandler<DeleteRequestProto>(
-        [this, left = std::move(exceptions)](
-            const RpcCaller& caller,
-            const DeleteRequestProto&) mutable -> Result<DeleteResponseProto> {
-          callers.push_back(caller);
-          if (!left.empty()) {
-            const Error error{ErrorCode::kIo, "not now", left.front()};
-            left.erase(left.begin());
-            return std::unexpected(error);
-          }
-          DeleteResponseProto response;
-          response.set_result(true);
-          return response;
-        });
+        [this](const RpcCaller& caller, const DeleteRequestProto&) { return Answer(caller); });
     server_.RegisterService("org.apache.hadoop.hdfs.protocol.ClientProtocol", 1,
                             std::move(handlers));
     EXPECT_TRUE(server_.Start());
@@ -45,6 +34,19 @@ class Namenode {
   std::vector<RpcCaller> callers;
 
  private:
+  Result<DeleteResponseProto> Answer(const RpcCaller& caller) {
+    callers.push_back(caller);
+    if (!left_.empty()) {
+      const Error error{ErrorCode::kIo, "not now", left_.front()};
+      left_.erase(left_.begin());
+      return std::unexpected(error);
+    }
+    DeleteResponseProto response;
+    response.set_result(true);
+    return response;
+  }
+
+  std::vector<std::string> left_;
   RpcServer server_;
 };
 
