@@ -52,16 +52,16 @@ std::string Item::Parent() const {
 
 std::string Item::EncodedUri() const {
   constexpr std::string_view kForbidden = " \"%<>[\\]^`{|}?#";
-  std::string text = files->uri();
+  std::string encoded = files->uri();
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7F || kForbidden.contains(c)) {
-      text += fmt::format("%{:02X}", byte);
+      encoded += fmt::format("%{:02X}", byte);
     } else {
-      text += c;
+      encoded += c;
     }
   }
-  return text;
+  return encoded;
 }
 
 Item ChildOf(const Item& directory, client::FileStatus status) {
