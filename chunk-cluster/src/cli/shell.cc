@@ -177,6 +177,7 @@ Status Shell::Match(const Item& base, const std::vector<std::string>& parts,
   for (const auto& child : *children) {
     // The listing of a file is the file itself, without a name.
     if (child.status->name.empty()) continue;
+    if (!rest.empty() && !child.IsDirectory()) continue;
     if (client::Matches(parts[0], child.Name())) EBB_TRY(Match(child, rest, found));
   }
   return {};
