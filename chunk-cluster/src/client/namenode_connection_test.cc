@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <memory>
 
 #include "ClientNamenodeProtocol.pb.h"
 #include "rpc/server.h"
@@ -29,7 +30,6 @@ class Namenode {
     EXPECT_TRUE(server_.Start());
   }
   RpcAddress address() const { return {"127.0.0.1", server_.port()}; }
-  void Stop() { server_.Stop(); }
 
   std::vector<RpcCaller> callers;
 
@@ -86,11 +86,11 @@ TEST(NamenodeConnectionTest, ACallKeepsItsNameOnItsWayToTheNamenodeThatServes) {
 }
 
 TEST(NamenodeConnectionTest, ADeadNamenodeIsLeftForTheNextOne) {
-  Namenode first({});
+  auto first = std::make_unique<Namenode>(std::vector<std::string>());
   Namenode second({});
-  NamenodeConnection connection({first.address(), second.address()}, Policy(5), "alice");
+  NamenodeConnection connection({first->address(), second.address()}, Policy(5), "alice");
   ASSERT_TRUE(Delete(connection));
-  first.Stop();
+  first.reset();
   ASSERT_TRUE(Delete(connection));
   EXPECT_EQ(second.callers.size(), 1U);
 }
