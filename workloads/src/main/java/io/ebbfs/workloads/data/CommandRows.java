@@ -17,7 +17,6 @@ final class CommandRows implements RowGroup {
   private static final String STOCK = "hdfs dfs";
   private static final String NATIVE = "ebb fs, hdfs dfs";
   private static final String GOAL = "milliseconds";
-  private static final String NONE = "'ebb fs' is not in this build";
   private static final String DIRECTORY = "/commands";
   private static final int BYTES = 4096;
 
@@ -78,17 +77,11 @@ final class CommandRows implements RowGroup {
       boolean ebbfs = side.name().equals(ComparedSystem.EBBFS);
       if (!ebbfs) {
         recorder.add(row(verb, NATIVE), stock);
-      } else if (Files.isExecutable(binary())) {
-        recorder.add(row(verb, NATIVE), 0, () -> commands(side, verb, source, true));
       } else {
-        recorder.note(row(verb, NATIVE), NONE);
+        recorder.add(row(verb, NATIVE), 0, () -> commands(side, verb, source, true));
       }
     }
     side.client().delete(DIRECTORY);
-  }
-
-  private Path binary() {
-    return build.home().resolve("chunk-cluster/target/cmake/ebb-fs");
   }
 
   private Timing commands(Side side, Verb verb, Path source, boolean ebbFs)
@@ -127,7 +120,7 @@ final class CommandRows implements RowGroup {
     if (!ebbFs) {
       return client.shell(words);
     }
-    List<String> line = new ArrayList<>(List.of(binary().toString()));
+    List<String> line = new ArrayList<>(List.of(build.nativeShell().toString()));
     line.addAll(List.of(words));
     return line;
   }
