@@ -641,8 +641,7 @@ public final class BlockManager implements BlockService, TypeMover {
             .distinct()
             .flatMap(uuid -> cluster.server(uuid).stream())
             .toList();
-    orderRecovery(
-        new DatanodeCommandQueue.Recovery(block, servers, newGenerationStamp), storages);
+    orderRecovery(new DatanodeCommandQueue.Recovery(block, servers, newGenerationStamp), storages);
   }
 
   private void recoverGroup(BlockRow group, long newGenerationStamp) throws IOException {

@@ -93,8 +93,7 @@ public interface BlockService {
    */
   record Invalidation(
       String storageUuid, long blockId, long generationStamp, long lengthBytes, boolean ofGroup) {
-    public Invalidation(
-        String storageUuid, long blockId, long generationStamp, long lengthBytes) {
+    public Invalidation(String storageUuid, long blockId, long generationStamp, long lengthBytes) {
       this(storageUuid, blockId, generationStamp, lengthBytes, false);
     }
 

@@ -228,8 +228,7 @@ class BlockGroupRowsTest {
                 real.recovery.commitBlockSynchronization(
                     second.getBlockId(), stamp - 1, 0, true, true, List.of()))
         .hasMessageContaining("does not match current recovery id " + stamp);
-    real.recovery.commitBlockSynchronization(
-        second.getBlockId(), stamp, 0, true, true, List.of());
+    real.recovery.commitBlockSynchronization(second.getBlockId(), stamp, 0, true, true, List.of());
     assertThat(isOpen(file)).isFalse();
     assertThat(real.status("/d/f").getLen()).isEqualTo(GROUP);
   }

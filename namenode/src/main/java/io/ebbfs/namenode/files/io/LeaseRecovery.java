@@ -492,7 +492,14 @@ public final class LeaseRecovery {
               file.lockLast(1);
               refuseEarly(transaction, file, blockId, delete ? 0 : lengthBytes, storageUuids);
               return synchronize(
-                  transaction, file, blockId, generationStamp, lengthBytes, closeFile, delete, storageUuids);
+                  transaction,
+                  file,
+                  blockId,
+                  generationStamp,
+                  lengthBytes,
+                  closeFile,
+                  delete,
+                  storageUuids);
             });
     blocks.invalidate(gone);
   }

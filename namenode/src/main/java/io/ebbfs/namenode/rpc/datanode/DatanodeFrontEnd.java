@@ -1,18 +1,18 @@
 package io.ebbfs.namenode.rpc.datanode;
 
-import io.ebbfs.namenode.erasure.BlockGroupLayout;
-import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry.DiskReport;
 import io.ebbfs.namenode.datanodes.ReportLeases;
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.replicas.BlockLocator;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.BlockSynchronization;
 import io.ebbfs.namenode.replicas.DatanodeCommandQueue;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.replicas.ReportedReplica;
 import io.ebbfs.namenode.replicas.ReportedReplica.Kind;
 import io.ebbfs.namenode.rpc.server.CurrentCall;

@@ -1,9 +1,9 @@
 package io.ebbfs.namenode.tasks.scan;
 
-import io.ebbfs.namenode.stripes.BlockRows;
-import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.namenode.stripes.BlockRows;
+import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
