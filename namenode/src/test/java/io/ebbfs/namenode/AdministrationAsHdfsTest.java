@@ -55,11 +55,11 @@ class AdministrationAsHdfsTest {
 
   /** A namenode, its clients in the order of {@link #USERS}, and servers without bytes. */
   private record Side(List<DistributedFileSystem> clients, ReportingServers servers) {
-    static Side of(InetSocketAddress address) throws Exception {
+    static Side of(InetSocketAddress address, ReportingServers servers) throws Exception {
       List<DistributedFileSystem> clients = new ArrayList<>();
       clients.add(NamenodePair.client(address, Optional.empty()));
       clients.add(NamenodePair.client(address, Optional.of("ann")));
-      return new Side(clients, new ReportingServers(address, 3));
+      return new Side(clients, servers);
     }
 
     DistributedFileSystem of(String user) {
@@ -90,8 +90,8 @@ class AdministrationAsHdfsTest {
                 DFSConfigKeys.DFS_HOSTS,
                 hosts.toString()),
             Map.of("hostsFile", hosts.toString()));
-    theirSide = Side.of(pair.hdfsAddress());
-    ourSide = Side.of(pair.ourAddress());
+    theirSide = Side.of(pair.hdfsAddress(), pair.hdfsServers(3));
+    ourSide = Side.of(pair.ourAddress(), pair.ourServers(3));
   }
 
   @AfterAll

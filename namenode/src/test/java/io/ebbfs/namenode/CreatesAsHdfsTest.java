@@ -40,9 +40,8 @@ class CreatesAsHdfsTest {
 
   /** A namenode, a client, and the chunk servers without bytes. */
   private record Side(DistributedFileSystem fs, ReportingServers servers) {
-    static Side of(InetSocketAddress address) throws Exception {
-      return new Side(
-          NamenodePair.client(address, Optional.empty()), new ReportingServers(address, SERVERS));
+    static Side of(InetSocketAddress address, ReportingServers servers) throws Exception {
+      return new Side(NamenodePair.client(address, Optional.empty()), servers);
     }
 
     ClientProtocol calls() {
@@ -65,8 +64,8 @@ class CreatesAsHdfsTest {
     pair =
         new NamenodePair(
             directory, Map.of("dfs.namenode.redundancy.considerLoad", "false"), Map.of());
-    theirs = Side.of(pair.hdfsAddress());
-    ours = Side.of(pair.ourAddress());
+    theirs = Side.of(pair.hdfsAddress(), pair.hdfsServers(SERVERS));
+    ours = Side.of(pair.ourAddress(), pair.ourServers(SERVERS));
   }
 
   @AfterAll

@@ -73,6 +73,17 @@ final class NamenodePair implements AutoCloseable {
     return ours.address();
   }
 
+  /** {@code count} servers of HDFS's NameNode. */
+  ReportingServers hdfsServers(int count) throws IOException {
+    return new ReportingServers(
+        hdfsAddress(), () -> hdfs.getNamesystem().getBlockManager().flushBlockOps(), count);
+  }
+
+  /** {@code count} servers of our namenode, which applies a report before it answers. */
+  ReportingServers ourServers(int count) throws IOException {
+    return new ReportingServers(ourAddress(), () -> {}, count);
+  }
+
   /**
    * A client of one of the namenodes.
    *

@@ -53,11 +53,11 @@ class QuotasAsHdfsTest {
       DistributedFileSystem ann,
       ReportingServers servers,
       List<Writer> writers) {
-    static Side of(InetSocketAddress address) throws Exception {
+    static Side of(InetSocketAddress address, ReportingServers servers) throws Exception {
       return new Side(
           NamenodePair.client(address, Optional.empty()),
           NamenodePair.client(address, Optional.of("ann")),
-          new ReportingServers(address, 3),
+          servers,
           new ArrayList<>());
     }
 
@@ -96,8 +96,8 @@ class QuotasAsHdfsTest {
     pair =
         new NamenodePair(
             directory, Map.of("dfs.namenode.redundancy.considerLoad", "false"), Map.of());
-    theirs = Side.of(pair.hdfsAddress());
-    ours = Side.of(pair.ourAddress());
+    theirs = Side.of(pair.hdfsAddress(), pair.hdfsServers(3));
+    ours = Side.of(pair.ourAddress(), pair.ourServers(3));
   }
 
   @AfterAll

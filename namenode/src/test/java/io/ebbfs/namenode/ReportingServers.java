@@ -42,20 +42,34 @@ import org.apache.hadoop.hdfs.server.protocol.VolumeFailureSummary;
 public final class ReportingServers implements AutoCloseable {
   private static final long CAPACITY = 1L << 40;
 
+  /** Waits until all reports are applied: HDFS's NameNode answers a report before that. */
+  interface Applied {
+    void await() throws IOException;
+  }
+
   private final DatanodeProtocolClientSideTranslatorPB namenode;
   private final NamespaceInfo namespace;
+  private final Applied reports;
   private final List<DatanodeRegistration> servers = new ArrayList<>();
   private final Queue<RecoveringBlock> recoveries = new ConcurrentLinkedQueue<>();
   private final ScheduledExecutorService heartbeats = Executors.newSingleThreadScheduledExecutor();
 
-  ReportingServers(InetSocketAddress address, int count) throws IOException {
-    this(address, IntStream.range(50_000, 50_000 + count).boxed().toList());
+  ReportingServers(InetSocketAddress address, Applied reports, int count) throws IOException {
+    this(address, reports, IntStream.range(50_000, 50_000 + count).boxed().toList());
   }
 
   /**
+   * Servers of EbbFS's namenode.
+   *
    * @param ports of data transfer, one for each server
    */
   public ReportingServers(InetSocketAddress address, List<Integer> ports) throws IOException {
+    this(address, () -> {}, ports);
+  }
+
+  private ReportingServers(InetSocketAddress address, Applied reports, List<Integer> ports)
+      throws IOException {
+    this.reports = reports;
     namenode = new DatanodeProtocolClientSideTranslatorPB(address, new Configuration());
     namespace = namenode.versionRequest();
     for (int i = 0; i < ports.size(); i++) {
@@ -176,6 +190,7 @@ public final class ReportingServers implements AutoCloseable {
                 new ReceivedDeletedBlockInfo[] {new ReceivedDeletedBlockInfo(block, status, null)})
           });
     }
+    reports.await();
   }
 
   @Override

@@ -29,23 +29,13 @@ import org.apache.hadoop.ipc.RemoteException;
 final class TwoNamenodes implements AutoCloseable {
   static final int BLOCK = 1 << 20;
 
-  /** Waits until all reports are applied. */
-  interface Applied {
-    void await() throws IOException;
-  }
-
   /** A namenode and its clients. */
-  record Side(
-      DistributedFileSystem root,
-      DistributedFileSystem ann,
-      ReportingServers servers,
-      Applied reports) {
-    static Side of(InetSocketAddress address, Applied reports) throws Exception {
+  record Side(DistributedFileSystem root, DistributedFileSystem ann, ReportingServers servers) {
+    static Side of(InetSocketAddress address, ReportingServers servers) throws Exception {
       return new Side(
           NamenodePair.client(address, Optional.empty()),
           NamenodePair.client(address, Optional.of("ann")),
-          new ReportingServers(address, 3),
-          reports);
+          servers);
     }
 
     ClientProtocol calls() {
@@ -65,7 +55,6 @@ final class TwoNamenodes implements AutoCloseable {
         last = addBlockOrClose(path, id, last);
         last.setNumBytes(length);
         servers.report(ExtendedBlock.getLocalBlock(last));
-        reports.await();
       }
       close(path, id, last);
     }
@@ -166,11 +155,8 @@ final class TwoNamenodes implements AutoCloseable {
             Map.of("minBlockSize", "512B"));
     // HDFS's NameNode applies a report a moment after it has answered the server. If the block is
     // committed in this moment, the usage of the directory may lose the difference twice.
-    theirs =
-        Side.of(
-            pair.hdfsAddress(),
-            () -> pair.hdfs().getNamesystem().getBlockManager().flushBlockOps());
-    ours = Side.of(pair.ourAddress(), () -> {});
+    theirs = Side.of(pair.hdfsAddress(), pair.hdfsServers(3));
+    ours = Side.of(pair.ourAddress(), pair.ourServers(3));
   }
 
   interface Call {

@@ -15,7 +15,7 @@ class OperatorGuideTest {
   private static final Pattern COMMAND = Pattern.compile("\\bebb ([a-z]+)");
   private static final Pattern ROUTE = Pattern.compile("API(/[a-z0-9/]+)");
   private static final Pattern UNIT = Pattern.compile("\\b(ebbfs-[a-z-]+)\\b");
-  private static final List<String> PACKAGES_WITHOUT_UNIT = List.of("ebbfs-common");
+  private static final List<String> PACKAGES_WITHOUT_UNIT = List.of("ebbfs-common", "ebbfs-client");
 
   private static String guide(String name) throws IOException {
     return Files.readString(HOME.resolve("docs").resolve(name));
