@@ -694,8 +694,10 @@ struct SmallGroup {
   }
   // The first bytes of the data, and the blocks that they fill.
   explicit SmallGroup(std::size_t length) : blocks(kUnits) {
+    std::vector<std::vector<std::byte>> full;
+    for (std::size_t i = 0; i < kUnits; ++i) full.push_back(BlockData(i, kBlock));
     for (std::size_t cell = 0; cell * kCell < length; ++cell) {
-      const auto block = BlockData(cell % kUnits, kBlock);
+      const auto& block = full[cell % kUnits];
       const std::size_t count = std::min(kCell, length - cell * kCell);
       const auto from = block.begin() + static_cast<std::ptrdiff_t>(cell / kUnits * kCell);
       data.insert(data.end(), from, from + static_cast<std::ptrdiff_t>(count));
