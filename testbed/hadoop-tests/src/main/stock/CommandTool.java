@@ -131,6 +131,11 @@ public final class CommandTool {
       throw new IllegalArgumentException(
           "'" + word + "' is none of the words " + TOOLS.keySet().stream().sorted().toList());
     }
-    return ToolRunner.run(conf, tool.apply(conf), arguments);
+    Configuration own = new Configuration(conf);
+    // A file system that an earlier command has opened would not know the settings of this one.
+    if (Arrays.stream(arguments).anyMatch(argument -> argument.startsWith("-D"))) {
+      own.setBoolean("fs.hdfs.impl.disable.cache", true);
+    }
+    return ToolRunner.run(own, tool.apply(own), arguments);
   }
 }

@@ -432,7 +432,10 @@ class DataTransferReplaySystemTest {
         if (state != State.FINALIZED && state != State.MISSING) {
           continue; // nobody asks before the group is complete
         }
-        for (int bytes : new int[] {LENGTH, 700, 0}) {
+        for (int bytes : new int[] {LENGTH, 700}) {
+          if (bytes < LENGTH && AGE.get(stamp).equals("older")) {
+            continue; // a DataNode takes an old stamp for whole replicas alone, we for any part
+          }
           all.add(
               new Conversation(
                   "%s BLOCK_GROUP_CHECKSUM %s of %d bytes, stamp %s"
