@@ -13,6 +13,9 @@ import java.util.List;
 
 /** Runs {@code ebb fs}: each command is a process. */
 final class NativeShell implements ShellSequences.Shell {
+  // That of the clients beside which the shell runs.
+  private static final String BLOCK_SIZE = "dfs.blocksize=65536";
+
   private final Path program;
   private final Path conf;
 
@@ -38,7 +41,8 @@ final class NativeShell implements ShellSequences.Shell {
   }
 
   Process start(String... command) throws IOException {
-    List<String> words = new ArrayList<>(List.of(program.toString(), "--conf", conf.toString()));
+    List<String> words =
+        new ArrayList<>(List.of(program.toString(), "--conf", conf.toString(), "-D", BLOCK_SIZE));
     words.addAll(List.of(command));
     Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
     process.getOutputStream().close();
