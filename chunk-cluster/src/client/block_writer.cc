@@ -153,6 +153,10 @@ Status BlockWriter::OpenAgain(OpWriteBlockProto::BlockConstructionStage stage, E
     if (!opened) {
       target_.Drop(opened.error().server);
       error = std::move(opened).error().error;
+      // Some servers may have opened their finished replicas already, under the stamp that failed.
+      if (target_.stage == OpWriteBlockProto::PIPELINE_SETUP_APPEND) {
+        target_.stage = OpWriteBlockProto::PIPELINE_SETUP_APPEND_RECOVERY;
+      }
       continue;
     }
     pipeline_ = std::move(opened).value();
