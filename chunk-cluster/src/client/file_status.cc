@@ -1,8 +1,17 @@
 #include "client/file_status.h"
 
+#include <fmt/format.h>
+
 namespace ebb::client {
 
 using hadoop::hdfs::HdfsFileStatusProto;
+
+ebb::Status CheckWritable(const std::string& path, const FileStatus& status) {
+  if (status.erasure_policy.empty() && !status.encrypted) return {};
+  return Fail(ErrorCode::kUnsupported,
+              fmt::format("clients {} {}, which this client cannot do; use 'hdfs dfs'",
+                          status.encrypted ? "encrypt" : "encode", path));
+}
 
 FileStatus ToFileStatus(const HdfsFileStatusProto& proto) {
   FileStatus status;

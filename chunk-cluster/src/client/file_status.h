@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "common/error.h"
 #include "hdfs.pb.h"
 
 namespace ebb::client {
@@ -31,6 +32,9 @@ struct FileStatus {
 
   [[nodiscard]] bool IsDirectory() const { return kind == FileKind::kDirectory; }
 };
+
+// kUnsupported if clients encode or encrypt the file, or the files of the directory.
+[[nodiscard]] Status CheckWritable(const std::string& path, const FileStatus& status);
 
 [[nodiscard]] FileStatus ToFileStatus(const hadoop::hdfs::HdfsFileStatusProto& proto);
 

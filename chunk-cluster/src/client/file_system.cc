@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ebb::client {
@@ -14,6 +15,8 @@ namespace {
 constexpr std::uint32_t kCreate = 1;
 constexpr std::uint32_t kOverwrite = 2;
 constexpr std::uint32_t kAppend = 4;
+constexpr char kUnknownEncryption[] =
+    "org.apache.hadoop.hdfs.UnknownCryptoProtocolVersionException";
 
 Result<std::uint32_t> ParseUmask(const std::string& text) {
   std::size_t used = 0;
@@ -188,13 +191,32 @@ Result<std::unique_ptr<OutputStream>> FileSystem::Create(const std::string& path
   request.set_createparent(options.make_parents);
   request.set_replication(options.replication != 0 ? options.replication : replication_);
   request.set_blocksize(options.block_bytes != 0 ? options.block_bytes : block_bytes_);
-  request.add_cryptoprotocolversion(ENCRYPTION_ZONES);
-  EBB_ASSIGN(const auto answer, namenode_.Ask<CreateResponseProto>("create", request));
-  return OutputStream::Start(namenode_, leases_, path, ToFileStatus(answer.fs()), {},
+  // Without a version of encryption, so that a namenode refuses a file of an encryption zone before
+  // it makes one.
+  const auto answer = namenode_.Ask<CreateResponseProto>("create", request);
+  if (!answer && answer.error().exception_class == kUnknownEncryption) {
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("clients encrypt {}, which this client cannot do; use 'hdfs dfs'", path));
+  }
+  if (!answer) return std::unexpected(answer.error());
+  return OutputStream::Start(namenode_, leases_, path, ToFileStatus(answer->fs()), {},
                              write_options_);
 }
 
+Status FileSystem::CheckWritableAt(const std::string& path) {
+  for (std::string at = path; at != "/";) {
+    at.resize(std::max<std::size_t>(at.rfind('/'), 1));
+    EBB_ASSIGN(const auto parent, Stat(at));
+    if (parent) return CheckWritable(path, *parent);
+  }
+  return {};
+}
+
 Result<std::unique_ptr<OutputStream>> FileSystem::Append(const std::string& path) {
+  EBB_ASSIGN(const auto present, Stat(path));
+  // After the call the file would stay open until its lease expires.
+  if (present) EBB_TRY(CheckWritable(path, *present));
   AppendRequestProto request;
   request.set_src(path);
   request.set_clientname(leases_.client_name());

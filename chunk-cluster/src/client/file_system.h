@@ -83,8 +83,11 @@ class FileSystem {
   [[nodiscard]] Result<hadoop::hdfs::AclStatusProto> Acl(const std::string& path);
 
   [[nodiscard]] Result<std::unique_ptr<InputStream>> OpenFile(const std::string& path);
+  // A file that clients encode can be made, but not written: see CheckWritableAt.
   [[nodiscard]] Result<std::unique_ptr<OutputStream>> Create(const std::string& path,
                                                              const CreateOptions& options);
+  // kUnsupported if clients encode a file that is made at this path.
+  [[nodiscard]] Status CheckWritableAt(const std::string& path);
   [[nodiscard]] Result<std::unique_ptr<OutputStream>> Append(const std::string& path);
 
   [[nodiscard]] NamenodeConnection& namenode() { return namenode_; }

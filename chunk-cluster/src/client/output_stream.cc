@@ -61,14 +61,11 @@ Result<std::unique_ptr<OutputStream>> OutputStream::Start(
     NamenodeConnection& namenode, LeaseRenewer& leases, const std::string& path,
     const FileStatus& file, const std::optional<LocatedBlockProto>& last,
     const WriteOptions& options) {
-  if (!file.erasure_policy.empty() || file.encrypted) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("clients {} {}, which this client cannot do; use 'hdfs dfs'",
-                            file.encrypted ? "encrypt" : "encode", path));
-  }
   std::unique_ptr<OutputStream> stream(new OutputStream(
       namenode, leases, {path, file.file_id, leases.client_name(), file.block_bytes}, options));
+  stream->writable_ = CheckWritable(path, file);
   if (last) {
+    EBB_TRY(stream->writable_);
     stream->writer_ = std::make_unique<BlockWriter>(namenode, stream->file_, options.checksum,
                                                     options.most_retries);
     stream->offset_ = last->b().numbytes();
@@ -110,6 +107,7 @@ std::size_t OutputStream::PacketRoom() const {
 
 Status OutputStream::EnsureBlock() {
   if (writer_) return {};
+  EBB_TRY(writable_);
   writer_ =
       std::make_unique<BlockWriter>(namenode_, file_, options_.checksum, options_.most_retries);
   unlisted_ = true;

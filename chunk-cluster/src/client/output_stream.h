@@ -32,7 +32,8 @@ struct WriteOptions {
 // file, which the namenode closes once the lease has expired.
 class OutputStream {
  public:
-  // `file` as create or append has answered; `last` is the block that an append continues.
+  // `file` as create or append has answered; `last` is the block that an append continues. A file
+  // that clients encode can be closed, but a byte of it is refused: see CheckWritable.
   [[nodiscard]] static Result<std::unique_ptr<OutputStream>> Start(
       NamenodeConnection& namenode, LeaseRenewer& leases, const std::string& path,
       const FileStatus& file, const std::optional<hadoop::hdfs::LocatedBlockProto>& last,
@@ -72,6 +73,7 @@ class OutputStream {
   LeaseRenewer& leases_;
   const WrittenFile file_;
   const WriteOptions options_;
+  Status writable_;
   std::unique_ptr<BlockWriter> writer_;
   // The block before the current one.
   std::optional<hadoop::hdfs::ExtendedBlockProto> previous_;
