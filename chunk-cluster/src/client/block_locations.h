@@ -12,7 +12,8 @@
 namespace ebb::client {
 
 // One thread at a time. An answer is used until Forget(), because blocks move seldom, and a reader
-// that meets a wrong location forgets the answer.
+// that meets a wrong location forgets the answer. The namenode is asked by the name of the file;
+// the ids of blocks tell whether the name still stands for the file that was opened.
 class BlockLocations {
  public:
   BlockLocations(NamenodeConnection& namenode, std::string path, std::uint64_t prefetch_bytes)
@@ -21,8 +22,10 @@ class BlockLocations {
   // Asks for the length and the first blocks. kNotFound if there is no such file; kUnsupported if
   // this client cannot read it.
   [[nodiscard]] Status Open();
-  // The block that holds this byte of the file, which is below length().
+  // The block that holds this byte of the file, which is below length(). kNotFound if another file
+  // has the name now, or if the file was cut.
   [[nodiscard]] Result<const hadoop::hdfs::LocatedBlockProto*> At(std::uint64_t offset);
+  // Block ids stay known.
   void Forget() { blocks_.clear(); }
 
   // Of the file. A file that is being written has what its last block showed at Open().
@@ -32,6 +35,13 @@ class BlockLocations {
   [[nodiscard]] Result<hadoop::hdfs::LocatedBlocksProto> Ask(std::uint64_t offset,
                                                              std::uint64_t length);
   [[nodiscard]] Status AddUnfinished(hadoop::hdfs::LocatedBlockProto last);
+  // Whether the answer has a block that was known before; an error if another block is in its
+  // place.
+  [[nodiscard]] Result<bool> Continues(const hadoop::hdfs::LocatedBlocksProto& answer) const;
+  // An error unless the answer is of the file that was opened.
+  [[nodiscard]] Status CheckSameFile(const hadoop::hdfs::LocatedBlocksProto& answer);
+  [[nodiscard]] std::unexpected<Error> Replaced() const;
+  void Remember(const hadoop::hdfs::LocatedBlockProto& block);
   void Keep(const hadoop::hdfs::LocatedBlocksProto& answer);
 
   NamenodeConnection& namenode_;
@@ -40,6 +50,8 @@ class BlockLocations {
   std::uint64_t length_ = 0;
   // By the offset of their first byte.
   std::map<std::uint64_t, hadoop::hdfs::LocatedBlockProto> blocks_;
+  // The ids of all blocks with bytes that the namenode has ever named, by offset.
+  std::map<std::uint64_t, std::uint64_t> ids_;
   // The last block of a file that is being written, with its length at Open().
   hadoop::hdfs::LocatedBlockProto unfinished_;
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "ClientNamenodeProtocol.pb.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
+#include "rpc/address.h"
 #include "rpc/server.h"
 #include "transfer/wire.h"
 
@@ -55,6 +57,7 @@ class FakeDatanode {
   // New blocks are refused, with this server as the bad link.
   std::string refused_link;
   std::atomic<bool> damages_reads = false;
+  std::atomic<int> reads_to_damage = 0;
 
   std::string Bytes(std::uint64_t block) {
     const std::lock_guard lock(mutex_);
@@ -143,7 +146,7 @@ class FakeDatanode {
     std::string data = bytes.substr(begin, op.offset() + op.len() - begin);
     std::string sums(checksum.BytesFor(data.size()), '\0');
     checksum.ComputeAll(std::as_bytes(std::span(data)), reinterpret_cast<std::byte*>(sums.data()));
-    if (damages_reads) data.back() = static_cast<char>(data.back() ^ 1);
+    if (damages_reads || reads_to_damage-- > 0) data.back() = static_cast<char>(data.back() ^ 1);
     transfer::AppendPacketPrefix(
         out, {.offset = begin, .sums_bytes = sums.size(), .data_bytes = data.size()});
     out += sums + data;
@@ -168,14 +171,27 @@ class FakeDatanode {
   std::vector<hadoop::hdfs::OpWriteBlockProto> writes_;
 };
 
-// Answers what one file needs. Every block is at all servers that are not excluded.
+// Answers what one file needs, and knows the names of others. Every block is at all servers that
+// are not excluded.
 class FakeNamenode {
  public:
   explicit FakeNamenode(std::vector<hadoop::hdfs::DatanodeInfoProto> servers)
       : servers_(std::move(servers)), server_(RpcServerOptions{}) {
     using namespace hadoop::hdfs;
-    On<CreateRequestProto, CreateResponseProto>(
-        "create", [this](const auto&, auto& answer) { *answer.mutable_fs() = FileStatus(); });
+    On<CreateRequestProto, CreateResponseProto>("create",
+                                                [this](const auto& request, auto& answer) {
+                                                  calls_.push_back("create " + request.src());
+                                                  names[request.src()] = false;
+                                                  *answer.mutable_fs() = FileStatus();
+                                                });
+    On<AppendRequestProto, AppendResponseProto>(
+        "append", [this](const auto& request, auto& answer) {
+          calls_.push_back("append " + request.src());
+          *answer.mutable_block() = located.lastblock();
+          *answer.mutable_stat() = FileStatus();
+          answer.mutable_stat()->set_length(located.filelength());
+        });
+    ServeNames();
     On<AddBlockRequestProto, AddBlockResponseProto>(
         "addBlock", [this](const auto& request, auto& answer) {
           if (request.has_previous()) finished_.push_back(request.previous());
@@ -200,8 +216,12 @@ class FakeNamenode {
     On<UpdatePipelineRequestProto, UpdatePipelineResponseProto>(
         "updatePipeline", [this](const auto& request, auto&) { updates_.push_back(request); });
     On<GetBlockLocationsRequestProto, GetBlockLocationsResponseProto>(
-        "getBlockLocations",
-        [this](const auto&, auto& answer) { *answer.mutable_locations() = located; });
+        "getBlockLocations", [this](const auto&, auto& answer) {
+          *answer.mutable_locations() = located;
+          if (next_located.empty()) return;
+          located = std::move(next_located.front());
+          next_located.pop_front();
+        });
     On<ReportBadBlocksRequestProto, ReportBadBlocksResponseProto>(
         "reportBadBlocks", [this](const auto& request, auto&) { bad_ = request; });
   }
@@ -216,7 +236,18 @@ class FakeNamenode {
   int incomplete_answers = 0;
   std::uint64_t block_bytes = 1 << 20;
   hadoop::hdfs::LocatedBlocksProto located;
+  // What becomes of `located` with each answer.
+  std::deque<hadoop::hdfs::LocatedBlocksProto> next_located;
+  // Whether clients encode all files.
+  bool erasure_coded = false;
+  // Whether each name is a directory.
+  std::map<std::string, bool> names = {{"/", true}};
 
+  // The calls that change names.
+  std::vector<std::string> Calls() {
+    const std::lock_guard lock(mutex_);
+    return calls_;
+  }
   const auto& finished() const { return finished_; }
   const auto& updates() const { return updates_; }
   const auto& bad() const { return bad_; }
@@ -262,8 +293,63 @@ class FakeNamenode {
     token.set_service("");
   }
 
+  void ServeNames() {
+    using namespace hadoop::hdfs;
+    On<GetFileInfoRequestProto, GetFileInfoResponseProto>(
+        "getFileInfo", [this](const auto& request, auto& answer) {
+          const auto at = names.find(request.src());
+          if (at != names.end()) *answer.mutable_fs() = StatusOf(at->second, "");
+        });
+    On<GetListingRequestProto, GetListingResponseProto>(
+        "getListing", [this](const auto& request, auto& answer) {
+          const std::string directory = request.src() == "/" ? "/" : request.src() + "/";
+          auto& list = *answer.mutable_dirlist();
+          list.set_remainingentries(0);
+          for (const auto& [name, is_directory] : names) {
+            if (name.size() <= directory.size() || !name.starts_with(directory)) continue;
+            const auto rest = name.substr(directory.size());
+            if (!rest.contains('/')) *list.add_partiallisting() = StatusOf(is_directory, rest);
+          }
+        });
+    On<MkdirsRequestProto, MkdirsResponseProto>("mkdirs",
+                                                [this](const auto& request, auto& answer) {
+                                                  names[request.src()] = true;
+                                                  answer.set_result(true);
+                                                });
+    On<DeleteRequestProto, DeleteResponseProto>("delete",
+                                                [this](const auto& request, auto& answer) {
+                                                  calls_.push_back("delete " + request.src());
+                                                  answer.set_result(names.erase(request.src()) > 0);
+                                                });
+    On<RenameRequestProto, RenameResponseProto>(
+        "rename", [this](const auto& request, auto& answer) {
+          calls_.push_back("rename " + request.src() + " " + request.dst());
+          answer.set_result(true);
+        });
+    On<Rename2RequestProto, Rename2ResponseProto>("rename2", [this](const auto& request, auto&) {
+      calls_.push_back("rename2 " + request.src() + " " + request.dst() +
+                       (request.overwritedest() ? " overwrite" : ""));
+    });
+  }
+
+  hadoop::hdfs::HdfsFileStatusProto StatusOf(bool directory, const std::string& name) const {
+    auto status = FileStatus();
+    status.set_path(name);
+    if (directory) status.set_filetype(hadoop::hdfs::HdfsFileStatusProto::IS_DIR);
+    return status;
+  }
+
   hadoop::hdfs::HdfsFileStatusProto FileStatus() const {
     hadoop::hdfs::HdfsFileStatusProto status;
+    if (erasure_coded) {
+      auto& policy = *status.mutable_ecpolicy();
+      policy.set_id(1);
+      policy.set_name("RS-6-3-1024k");
+      policy.mutable_schema()->set_codecname("rs");
+      policy.mutable_schema()->set_dataunits(6);
+      policy.mutable_schema()->set_parityunits(3);
+      policy.set_cellsize(1 << 20);
+    }
     status.set_filetype(hadoop::hdfs::HdfsFileStatusProto::IS_FILE);
     status.set_path("");
     status.set_length(0);
@@ -286,6 +372,7 @@ class FakeNamenode {
   bool completed_ = false;
   int abandoned_ = 0;
   std::int64_t synced_ = -1;
+  std::vector<std::string> calls_;
   std::vector<hadoop::hdfs::ExtendedBlockProto> finished_;
   std::vector<hadoop::hdfs::UpdatePipelineRequestProto> updates_;
   hadoop::hdfs::ReportBadBlocksRequestProto bad_;

@@ -100,7 +100,11 @@ Result<std::size_t> InputStream::ReadAt(std::uint64_t offset, std::span<std::byt
     }
     std::memcpy(out.data() + done, bytes->data(), bytes->size());
     done += bytes->size();
-    if (bytes->empty()) Replace(nullptr);
+    if (bytes->empty()) {
+      Replace(nullptr);
+    } else {
+      failures_ = 0;
+    }
   }
   Replace(nullptr);
   return done;

@@ -1,8 +1,10 @@
 // Streams over a namenode and DataNodes that fail on order.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 
+#include "ClientDatanodeProtocol.pb.h"
 #include "client/fake_cluster.h"
 #include "client/file_system.h"
 
@@ -170,6 +172,43 @@ TEST_F(StreamsTest, AFlushSendsWhatIsThereAndTheNextPacketEndsTheChunk) {
   ASSERT_TRUE(stream->Close());
 }
 
+TEST_F(StreamsTest, AnAppendGoesOnWhenAServerCannotBeOpened) {
+  auto& block = *namenode_->located.mutable_lastblock();
+  namenode_->Locate(7, {}, block);
+  block.mutable_b()->set_numbytes(700);
+  namenode_->located.set_filelength(700);
+  // Says so each time, until it is blamed itself.
+  nodes_[0]->refused_link = "127.0.0.1:" + std::to_string(nodes_[1]->info().id().xferport());
+  const auto text = RandomText(900, 9);
+  for (auto& node : nodes_) node->Put(7, text.substr(0, 700));
+  Open();
+  auto stream = files_->Append("/f");
+  ASSERT_TRUE(stream) << stream.error().message;
+  Write(**stream, text.substr(700));
+  ASSERT_TRUE((*stream)->Close());
+  using Op = hadoop::hdfs::OpWriteBlockProto;
+  ASSERT_EQ(nodes_[0]->Writes().size(), 2U);
+  EXPECT_EQ(nodes_[0]->Writes()[0].stage(), Op::PIPELINE_SETUP_APPEND);
+  // A server that has opened its replica for the first attempt accepts no second append.
+  EXPECT_EQ(nodes_[0]->Writes()[1].stage(), Op::PIPELINE_SETUP_APPEND_RECOVERY);
+  EXPECT_EQ(nodes_[2]->Writes().at(0).stage(), Op::PIPELINE_SETUP_APPEND_RECOVERY);
+  EXPECT_EQ(nodes_[2]->Bytes(7), text);
+}
+
+TEST_F(StreamsTest, AFileThatClientsEncodeCanBeEmptyOnly) {
+  namenode_->erasure_coded = true;
+  Open();
+  WriteAndClose("");
+  const auto stream = Create();
+  ASSERT_TRUE(stream->Write(std::as_bytes(std::span("x", 1))));
+  const auto closed = stream->Close();
+  ASSERT_FALSE(closed);
+  EXPECT_EQ(closed.error().code, ErrorCode::kUnsupported);
+  namenode_->names["/f"] = false;
+  EXPECT_FALSE(files_->Append("/f"));
+  EXPECT_EQ(namenode_->Calls(), (std::vector<std::string>{"create /f", "create /f"}));
+}
+
 class ReadTest : public StreamsTest {
  protected:
   void SetUp() override {
@@ -194,8 +233,131 @@ class ReadTest : public StreamsTest {
     return out;
   }
 
+  // A file of one block.
+  hadoop::hdfs::LocatedBlocksProto Located(std::uint64_t id, std::uint64_t offset) {
+    hadoop::hdfs::LocatedBlocksProto located;
+    auto& block = *located.add_blocks();
+    namenode_->Locate(id, {}, block);
+    block.set_offset(offset);
+    block.mutable_b()->set_numbytes(text_.size());
+    located.set_filelength(offset + text_.size());
+    located.set_underconstruction(false);
+    located.set_islastblockcomplete(true);
+    return located;
+  }
+
+  // A service of all DataNodes, which tells this length of a block, or, without one, that there is
+  // no such replica.
+  void TellVisibleLength(std::optional<std::uint64_t> length) {
+    using namespace hadoop::hdfs;
+    RpcHandlers handlers;
+    handlers["getReplicaVisibleLength"] = MakeRpcHandler<GetReplicaVisibleLengthRequestProto>(
+        [length](const RpcCaller&, const auto&) -> Result<GetReplicaVisibleLengthResponseProto> {
+          if (!length) {
+            return std::unexpected(
+                Error{ErrorCode::kNotFound, "no replica",
+                      "org.apache.hadoop.hdfs.server.datanode.ReplicaNotFoundException"});
+          }
+          GetReplicaVisibleLengthResponseProto answer;
+          answer.set_length(*length);
+          return answer;
+        });
+    service_ = std::make_unique<RpcServer>(RpcServerOptions{});
+    service_->RegisterService("org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol", 1,
+                              handlers);
+    ASSERT_TRUE(service_->Start());
+  }
+
+  // The block is being written, and the namenode knows no byte of it.
+  hadoop::hdfs::LocatedBlocksProto Unfinished(std::uint64_t id) {
+    auto located = Located(id, 0);
+    auto& block = *located.mutable_blocks(0);
+    block.mutable_b()->set_numbytes(0);
+    for (auto& server : *block.mutable_locs()) {
+      server.mutable_id()->set_ipcport(service_ ? service_->port() : 0);
+    }
+    *located.mutable_lastblock() = block;
+    located.set_filelength(0);
+    located.set_underconstruction(true);
+    located.set_islastblockcomplete(false);
+    return located;
+  }
+
   std::string text_;
+  std::unique_ptr<RpcServer> service_;
 };
+
+TEST_F(ReadTest, BlocksThatAreAskedForLaterAreThoseOfTheSameFile) {
+  const auto more = RandomText(text_.size(), 10);
+  for (auto& node : nodes_) node->Put(9, more);
+  namenode_->located.set_filelength(2 * text_.size());
+  namenode_->next_located = {Located(9, text_.size()), Located(7, 0)};
+  auto in = files_->OpenFile("/f");
+  ASSERT_TRUE(in);
+  std::string out(2 * text_.size(), '\0');
+  const auto read = (*in)->Read(std::as_writable_bytes(std::span(out)));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(out, text_ + more);
+}
+
+TEST_F(ReadTest, AFileThatReplacesAnotherDoesNotEndIt) {
+  for (auto& node : nodes_) node->Put(9, text_);
+  namenode_->located.set_filelength(2 * text_.size());
+  namenode_->next_located = {Located(9, text_.size()), Located(8, 0)};
+  auto in = files_->OpenFile("/f");
+  ASSERT_TRUE(in);
+  std::string out(2 * text_.size(), '\0');
+  const auto read = (*in)->Read(std::as_writable_bytes(std::span(out)));
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("replaced"), std::string::npos);
+}
+
+TEST_F(ReadTest, AFileWhoseBlocksAreGoneIsNotContinuedByItsSuccessor) {
+  for (auto& node : nodes_) {
+    node->reads_to_damage = 1;
+    node->Put(8, RandomText(text_.size(), 11));
+  }
+  namenode_->next_located = {Located(8, 0)};
+  auto in = files_->OpenFile("/f");
+  ASSERT_TRUE(in);
+  std::string out(text_.size(), '\0');
+  const auto read = (*in)->Read(std::as_writable_bytes(std::span(out)));
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("replaced"), std::string::npos);
+}
+
+TEST_F(ReadTest, AnOpenBlockIsEmptyOnlyIfNoServerHasIt) {
+  namenode_->located = Unfinished(7);
+  // Nobody answers: the block may have bytes.
+  const auto unknown = files_->OpenFile("/f");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kNetwork);
+  TellVisibleLength(std::nullopt);
+  namenode_->located = Unfinished(7);
+  const auto empty = files_->OpenFile("/f");
+  ASSERT_TRUE(empty) << empty.error().message;
+  EXPECT_EQ((*empty)->length(), 0U);
+}
+
+TEST_F(ReadTest, AnOpenBlockKeepsItsLengthWhenLocationsAreAskedForAgain) {
+  TellVisibleLength(text_.size());
+  namenode_->located = Unfinished(7);
+  for (auto& node : nodes_) node->reads_to_damage = 1;
+  EXPECT_EQ(Read(), text_);
+}
+
+TEST_F(ReadTest, FailuresOfLongAgoDoNotCount) {
+  auto in =
+      InputStream::Open(files_->namenode(), "/f", {.prefetch_bytes = 1 << 20, .most_failures = 1});
+  ASSERT_TRUE(in);
+  std::string out(text_.size(), '\0');
+  for (int round = 0; round < 2; ++round) {
+    for (auto& node : nodes_) node->reads_to_damage = 1;
+    const auto read = (*in)->ReadAt(0, std::as_writable_bytes(std::span(out)));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(out, text_);
+  }
+}
 
 TEST_F(ReadTest, BytesComeBackFromAnywhere) {
   EXPECT_EQ(Read(), text_);
