@@ -93,6 +93,17 @@ std::size_t OpeningBrace(const std::string& pattern) {
 
 bool IsPattern(std::string_view text) { return text.find_first_of("*?[{\\") != text.npos; }
 
+bool HasWildcard(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (std::string_view("*?[{").contains(text[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Result<std::vector<std::string>> ExpandBraces(const std::string& pattern) {
   std::vector<std::string> done;
   std::vector<std::string> open = {pattern};

@@ -13,6 +13,9 @@ namespace ebb::client {
 // True if the text has a character of patterns.
 [[nodiscard]] bool IsPattern(std::string_view text);
 
+// True if it has one that is not quoted.
+[[nodiscard]] bool HasWildcard(std::string_view text);
+
 // The patterns without {} that the pattern stands for. kInvalid if a '{' is not closed, or if there
 // are more than 10,000.
 [[nodiscard]] Result<std::vector<std::string>> ExpandBraces(const std::string& pattern);

@@ -3,6 +3,7 @@
 
 #include "client/glob_pattern.h"
 #include "client/mode_change.h"
+#include "client/text.h"
 #include "client/xattr_text.h"
 
 namespace ebb::client {
@@ -43,6 +44,8 @@ TEST(GlobPatternTest, KnowsAndUnquotesPatterns) {
   EXPECT_TRUE(IsPattern("a\\*"));
   EXPECT_FALSE(IsPattern("a b]"));
   EXPECT_EQ(Unquoted("a\\*\\\\"), "a*\\");
+  EXPECT_TRUE(HasWildcard("a\\*[b]"));
+  EXPECT_FALSE(HasWildcard("a\\*\\[b]\\"));
 }
 
 std::uint32_t Changed(const char* text, std::uint32_t mode, bool directory = false) {
@@ -67,6 +70,16 @@ TEST(ModeChangeTest, AppliesNumbersAndSymbols) {
 TEST(ModeChangeTest, RefusesWhatIsNoChange) {
   for (const char* text : {"", "9", "7", "2777", "u", "u+", "u+q", "u+x,", "77777", "+x g+w"}) {
     EXPECT_FALSE(ModeChange::Parse(text)) << text;
+  }
+}
+
+TEST(TextTest, KnowsUtf8) {
+  for (const char* text : {"", "abc", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    EXPECT_TRUE(IsUtf8(text)) << text;
+  }
+  for (const char* text : {"caf\xe8", "\xc3", "\xa9", "\xc3x", "\xc0\xaf", "\xe0\x80\xaf",
+                           "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff", "a\xf0\x9f\x98"}) {
+    EXPECT_FALSE(IsUtf8(text)) << text;
   }
 }
 

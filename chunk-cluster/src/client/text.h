@@ -14,4 +14,8 @@ namespace ebb::client {
   return std::string(text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1));
 }
 
+// Whether the bytes are UTF-8: no byte is left over, and no character is written too long, is half
+// of a pair of UTF-16, or lies beyond the last one.
+[[nodiscard]] bool IsUtf8(std::string_view text);
+
 }  // namespace ebb::client
