@@ -69,7 +69,7 @@ Result<int> RunRm(Shell& shell, Words words) {
     auto items = shell.Expand(text);
     if (items) {
       texts.push_back(text);
-    } else if (!force || items.error().code != ErrorCode::kInvalid) {
+    } else if (!force || items.error().code != ErrorCode::kNotFound) {
       shell.Complain(items.error());
     }
   }

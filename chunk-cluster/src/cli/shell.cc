@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "client/glob_pattern.h"
+#include "client/text.h"
 
 namespace ebb::cli {
 
@@ -43,6 +44,9 @@ std::string TextLike(const std::string& like, const Item& item, const std::strin
   return item.path.starts_with(home + "/") ? item.path.substr(home.size() + 1) : item.path;
 }
 
+// Without an exception if nobody reads it.
+void ToStandardError(const std::string& text) { (void)std::fputs(text.c_str(), stderr); }
+
 }  // namespace
 
 std::string Item::Parent() const {
@@ -77,6 +81,18 @@ Item ChildOf(const Item& directory, const std::string& name) {
           .status = std::nullopt};
 }
 
+Status CheckUtf8(const std::string& text) {
+  if (client::IsUtf8(text)) return {};
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    shown += byte < 0x80 ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return Fail(
+      ErrorCode::kUnsupported,
+      fmt::format("`{}': the name is no UTF-8, as all names of HDFS are; rename it", shown));
+}
+
 std::unexpected<Error> Refuse(const std::string& path, std::string_view what) {
   return Fail(ErrorCode::kInvalid, fmt::format("`{}': {}", path, what));
 }
@@ -96,6 +112,7 @@ Result<client::FileSystem*> Shell::FilesOf(const std::string& authority) {
 
 Result<Item> Shell::Resolve(const std::string& text) {
   if (text.empty()) return Misuse("Can not create a Path from an empty string");
+  EBB_TRY(CheckUtf8(text));
   Item item{.text = text, .path = text, .files = nullptr, .status = std::nullopt};
   std::string authority;
   if (text.starts_with("hdfs:/")) {
@@ -150,7 +167,14 @@ Result<std::vector<Item>> Shell::Expand(const std::string& text) {
     EBB_ASSIGN(auto root, Look(item.files->uri() + "/"));
     EBB_TRY(Match(root, PartsOf(item.path), found));
   }
-  if (found.empty()) return Refuse(text, kNoSuchFile);
+  if (found.empty() && !client::HasWildcard(text)) {
+    // Only quotes: a name that does not exist yet.
+    EBB_ASSIGN(auto item, Look(client::Unquoted(text)));
+    return std::vector<Item>{std::move(item)};
+  }
+  if (found.empty()) {
+    return Fail(ErrorCode::kNotFound, fmt::format("`{}': {}", text, kNoSuchFile));
+  }
   for (auto& item : found) item.text = TextLike(text, item, "/user/" + user_);
   std::ranges::sort(found, {}, &Item::path);
   const auto repeated = std::ranges::unique(found, {}, &Item::path);
@@ -223,13 +247,13 @@ void Shell::Complain(const Error& error) {
   std::fflush(stdout);
   const std::string& message =
       error.exception_message.empty() ? error.message : error.exception_message;
-  fmt::print(stderr, "{}: {}\n", command_, message.substr(0, message.find('\n')));
+  ToStandardError(fmt::format("{}: {}\n", command_, message.substr(0, message.find('\n'))));
   ++errors_;
 }
 
 void Shell::Tell(std::string_view line) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}\n", line);
+  ToStandardError(fmt::format("{}\n", line));
 }
 
 bool Words::Has(std::string_view option) const {

@@ -45,6 +45,9 @@ struct Item {
 // The same for a name that may not exist.
 [[nodiscard]] Item ChildOf(const Item& directory, const std::string& name);
 
+// An error if the text is no UTF-8: a namenode would change it into another name.
+[[nodiscard]] Status CheckUtf8(const std::string& text);
+
 // "`PATH': WHAT", as an error.
 [[nodiscard]] std::unexpected<Error> Refuse(const std::string& path, std::string_view what);
 inline constexpr std::string_view kNoSuchFile = "No such file or directory";
@@ -64,7 +67,7 @@ class Shell {
   [[nodiscard]] Result<Item> Resolve(const std::string& text);
   [[nodiscard]] Status Refresh(Item& item);
   // The items that a pattern stands for, in order. A text without a match that is no pattern is one
-  // item without a status; a pattern without a match is an error.
+  // item without a status; a pattern without a match is kNotFound. No other error has this code.
   [[nodiscard]] Result<std::vector<Item>> Expand(const std::string& text);
   // All entries of a directory.
   [[nodiscard]] Result<std::vector<Item>> Children(const Item& directory);
