@@ -43,7 +43,7 @@ class Copier {
   Status CopyFile(const Item& from, const Item& target) {
     EBB_TRY(CheckFree(target, force_));
     EBB_ASSIGN(const auto in, from.files->OpenFile(from.path));
-    EBB_ASSIGN(auto file, NewFile::Create(target, direct_));
+    EBB_ASSIGN(auto file, NewFile::Create(target, direct_, force_));
     auto status = Pump(*in, file.stream());
     if (status) status = file.Finish();
     if (!status) {

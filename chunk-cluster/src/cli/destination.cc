@@ -28,8 +28,17 @@ Status CheckDestination(Shell& shell, const Item& to, std::size_t sources, bool 
   return {};
 }
 
+bool NamesDirectory(const std::string& text) {
+  const std::string last = text.substr(text.rfind('/') + 1);
+  return last.empty() || last == "." || last == "..";
+}
+
 Result<Item> TargetIn(Shell& shell, const Item& to, const std::string& name) {
+  if (!to.status && NamesDirectory(to.text)) {
+    return Refuse(to.text, fmt::format("{}: `{}'", kNoSuchFile, to.EncodedUri()));
+  }
   if (!to.IsDirectory()) return to;
+  EBB_TRY(CheckUtf8(name));
   Item target = ChildOf(to, name);
   EBB_TRY(shell.Refresh(target));
   return target;
@@ -40,9 +49,12 @@ Status CheckFree(const Item& target, bool overwrite) {
   return {};
 }
 
-Result<NewFile> NewFile::Create(const Item& target, bool direct) {
+Result<NewFile> NewFile::Create(const Item& target, bool direct, bool overwrite) {
+  // Before the present file is gone.
+  if (direct) EBB_TRY(target.files->CheckWritableAt(target.path));
   NewFile file;
   file.target_ = target;
+  file.overwrite_ = overwrite;
   file.path_ = direct ? target.path : target.path + "._COPYING_";
   EBB_ASSIGN(file.stream_, target.files->Create(file.path_, {.overwrite = true}));
   return file;
@@ -51,11 +63,13 @@ Result<NewFile> NewFile::Create(const Item& target, bool direct) {
 Status NewFile::Finish() {
   EBB_TRY(stream_->Close());
   stream_ = nullptr;
-  return path_ == target_.path ? Status() : target_.files->Rename(path_, target_.path, true);
+  if (path_ == target_.path) return {};
+  return target_.files->Rename(path_, target_.path, overwrite_);
 }
 
 void NewFile::Abandon() {
   stream_ = nullptr;
+  if (path_ == target_.path) return;
   // What cannot be deleted stays under its other name.
   (void)target_.files->Remove(path_, false);
 }

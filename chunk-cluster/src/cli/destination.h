@@ -14,7 +14,10 @@ namespace ebb::cli {
 // directory, or a name that is free (with `overwrite`: a file) in a directory that exists.
 [[nodiscard]] Status CheckDestination(Shell& shell, const Item& to, std::size_t sources,
                                       bool overwrite);
-// `to` itself, or the name below it if it is a directory; with the present status.
+// True if the text can only be the name of a directory: it ends with '/', '/.' or '/..'.
+[[nodiscard]] bool NamesDirectory(const std::string& text);
+// `to` itself, or the name below it if it is a directory; with the present status. An error if `to`
+// does not exist and names a directory.
 [[nodiscard]] Result<Item> TargetIn(Shell& shell, const Item& to, const std::string& name);
 // An error if there is a file, and `overwrite` is false, or if there is a directory.
 [[nodiscard]] Status CheckFree(const Item& target, bool overwrite);
@@ -22,17 +25,20 @@ namespace ebb::cli {
 // Writes a file under another name first, so that nobody sees a part of it: `<name>._COPYING_`.
 class NewFile {
  public:
-  // `direct`: writes the name itself.
-  [[nodiscard]] static Result<NewFile> Create(const Item& target, bool direct);
+  // `direct`: writes the name itself. `overwrite`: a file that has got the name meanwhile is
+  // replaced, else it stays and Finish() fails.
+  [[nodiscard]] static Result<NewFile> Create(const Item& target, bool direct, bool overwrite);
   // Closes the file and gives it its name.
   [[nodiscard]] Status Finish();
-  // Deletes what was written.
+  // Deletes what was written, but under its other name only: the name itself may be of another
+  // client's file by now.
   void Abandon();
   [[nodiscard]] client::OutputStream& stream() { return *stream_; }
 
  private:
   Item target_;
   std::string path_;
+  bool overwrite_ = false;
   std::unique_ptr<client::OutputStream> stream_;
 };
 

@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "cli/commands.h"
+#include "cli/destination.h"
 
 namespace ebb::cli {
 
@@ -28,7 +29,7 @@ std::int64_t Now() {
 
 Status CreateEmpty(Shell& shell, const Item& item) {
   EBB_ASSIGN(const auto parent, shell.Look(item.files->uri() + item.Parent()));
-  if (!parent.status) {
+  if (!parent.status || (!item.status && NamesDirectory(item.text))) {
     return Refuse(item.text, fmt::format("{}: `{}'", kNoSuchFile, item.EncodedUri()));
   }
   EBB_ASSIGN(auto stream, item.files->Create(item.path, {.overwrite = true}));

@@ -46,7 +46,7 @@ class Uploader {
   Status PutFile(const std::string& path, const Item& target) {
     EBB_TRY(CheckFree(target, force_));
     EBB_ASSIGN(auto from, LocalFile::OpenToRead(path));
-    EBB_ASSIGN(auto file, NewFile::Create(target, direct_));
+    EBB_ASSIGN(auto file, NewFile::Create(target, direct_, force_));
     auto status = Pump(from, file.stream());
     if (status) status = file.Finish();
     if (!status) {
@@ -66,7 +66,10 @@ class Uploader {
     }
     std::vector<std::string> names;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(path, error)) names.push_back(entry.path());
+    for (fs::directory_iterator at(path, error); !error && at != fs::directory_iterator();
+         at.increment(error)) {
+      names.push_back(at->path());
+    }
     if (error) return Fail(ErrorCode::kIo, fmt::format("{} ({})", path, error.message()));
     std::ranges::sort(names);
     for (const auto& name : names) shell_.Complain(Put(name, name, target));
@@ -129,6 +132,7 @@ Result<int> RunAppendToFile(Shell& shell, Words words) {
         ErrorCode::kInvalid,
         fmt::format("Cannot append to directory {}; already exists as a directory.", target.text));
   }
+  if (!target.status) EBB_TRY(target.files->CheckWritableAt(target.path));
   // As with 'hdfs dfs', the file is there even if no source is.
   EBB_ASSIGN(auto stream, target.status ? target.files->Append(target.path)
                                         : target.files->Create(target.path, {}));
