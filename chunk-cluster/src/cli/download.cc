@@ -72,7 +72,7 @@ class Downloader {
     return Keep(item, target);
   }
 
-  // With -p: times and rights, and the owner if the user may give files away.
+  // With -p: times and rights. The owner stays the user.
   Status Keep(const Item& item, const std::string& target) const {
     if (!keep_) return {};
     const timespec times[2] = {TimeOf(item.status->accessed_millis),

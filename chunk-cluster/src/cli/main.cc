@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,6 +114,14 @@ int TellMisuse(const Command& command, const Error& error) {
   return kMisuse;
 }
 
+// The last bytes are written only now, and the stream remembers an earlier failure.
+Status FlushOutput() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
+  const std::string reason = errno == 0 ? "" : fmt::format(" ({})", std::strerror(errno));
+  return Fail(ErrorCode::kIo, "the output could not be written" + reason);
+}
+
 int RunCommand(const Command& command, const client::Configuration& configuration,
                const std::vector<std::string>& words) {
   auto split = Split(command, words);
@@ -121,7 +132,7 @@ int RunCommand(const Command& command, const client::Configuration& configuratio
     if (code.error().exception_class == "misuse") return TellMisuse(command, code.error());
     shell.Complain(code.error());
   }
-  std::fflush(stdout);
+  shell.Complain(FlushOutput());
   return shell.errors() > 0 ? 1 : *code;
 }
 
@@ -155,5 +166,10 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   static char buffer[ebb::cli::kOutputBytes];
   std::setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-  return ebb::cli::Run(std::vector<std::string>(argv + 1, argv + argc));
+  try {
+    return ebb::cli::Run(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::exception& error) {  // output that nobody reads any more, or no memory
+    (void)std::fprintf(stderr, "ebb fs: %s\n", error.what());
+    return 1;
+  }
 }

@@ -46,12 +46,14 @@ class Unpacker {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data()));
     stream_.avail_in = static_cast<uInt>(bytes.size());
     do {
+      if (stream_.avail_in > 0) within_ = true;
       stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
       stream_.avail_out = static_cast<uInt>(out_.size());
       const int code = inflate(&stream_, Z_NO_FLUSH);
       EBB_TRY(WriteOut(std::span(out_).first(out_.size() - stream_.avail_out)));
       if (code == Z_STREAM_END) {
         inflateReset(&stream_);
+        within_ = false;
       } else if (code != Z_OK && code != Z_BUF_ERROR) {
         return Fail(ErrorCode::kCorrupt, "the file is no valid gzip file");
       }
@@ -59,8 +61,15 @@ class Unpacker {
     return {};
   }
 
+  // An error if the bytes have ended within a member.
+  [[nodiscard]] Status Finish() const {
+    if (!within_) return {};
+    return Fail(ErrorCode::kCorrupt, "the file ends within its gzip data; it was cut off");
+  }
+
  private:
   z_stream stream_ = {};
+  bool within_ = false;
   std::array<std::byte, 64 << 10> out_;
 };
 
@@ -80,7 +89,7 @@ Status ShowText(const Item& item) {
   Unpacker unpacker;
   for (;;) {
     EBB_ASSIGN(const auto bytes, in->Next(kCopyBytes));
-    if (bytes.empty()) return {};
+    if (bytes.empty()) return unpacker.Finish();
     EBB_TRY(unpacker.Write(bytes));
   }
 }
