@@ -1,0 +1,185 @@
+// The program 'ebbfs' beside a namenode and a DataNode that fail on order: what it does when it
+// cannot do what it was told.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/fake_cluster.h"
+
+namespace ebb::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using client::testing::FakeDatanode;
+using client::testing::FakeNamenode;
+
+struct Answer {
+  int code = 0;
+  // Of both outputs.
+  std::string text;
+};
+
+class ShellTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = fs::temp_directory_path() / "ebbfs-shell-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    std::ofstream(directory_ / "local") << "one line\n";
+    namenode_ = std::make_unique<FakeNamenode>(std::vector{node_.info()});
+    port_ = namenode_->Start()[0].port;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  // Runs a line of the shell in the directory; "ebbfs" is the program.
+  Answer Line(const std::string& line) const {
+    const std::string all = "cd '" + directory_.string() + "'; export HADOOP_USER_NAME=tester; " +
+                            "ebbfs() { '" EBBFS_PROGRAM "' --conf . \"$@\"; }; { " + line +
+                            "; } 2>&1 </dev/null";
+    FILE* pipe = popen(all.c_str(), "r");
+    EXPECT_NE(pipe, nullptr);
+    Answer answer;
+    char buffer[4096];
+    for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
+      answer.text.append(buffer, n);
+    }
+    answer.code = WEXITSTATUS(pclose(pipe));
+    return answer;
+  }
+
+  // Runs a command of the file system shell.
+  Answer Run(const std::string& command) const {
+    return Line("ebbfs -fs hdfs://127.0.0.1:" + std::to_string(port_) + " " + command);
+  }
+
+  void Store(const std::string& bytes) {
+    auto& located = namenode_->located;
+    auto& block = *located.add_blocks();
+    namenode_->Locate(7, {}, block);
+    block.mutable_b()->set_numbytes(bytes.size());
+    located.set_filelength(bytes.size());
+    located.set_underconstruction(false);
+    located.set_islastblockcomplete(true);
+    node_.Put(7, bytes);
+    namenode_->names["/f"] = false;
+  }
+
+  static bool Has(const Answer& answer, const std::string& part) {
+    return answer.text.contains(part);
+  }
+
+  using Calls = std::vector<std::string>;
+  fs::path directory_;
+  FakeDatanode node_;
+  std::unique_ptr<FakeNamenode> namenode_;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(ShellTest, ANameWithASlashAtItsEndIsADirectory) {
+  namenode_->names["/a"] = false;
+  for (const char* command : {"-put -f local /in/", "-put local /in/.", "-put - /in/",
+                              "-mv /a /in/", "-cp /a /in/x/..", "-touchz /in/"}) {
+    const auto answer = Run(command);
+    EXPECT_EQ(answer.code, 1) << command;
+    EXPECT_TRUE(Has(answer, "No such file or directory")) << command << answer.text;
+  }
+  EXPECT_EQ(namenode_->Calls(), Calls());
+  namenode_->names["/in"] = true;
+  EXPECT_EQ(Run("-touchz /in/b").code, 0);
+  EXPECT_EQ(namenode_->Calls(), Calls{"create /in/b"});
+}
+
+TEST_F(ShellTest, OutputThatIsLostIsAnError) {
+  Store("one line\n");
+  EXPECT_EQ(Run("-cat /f").text, "one line\n");
+  const auto lost = Run("-cat /f >/dev/full");
+  EXPECT_EQ(lost.code, 1);
+  EXPECT_TRUE(Has(lost, "could not be written")) << lost.text;
+  // More than the output's buffer: an early write fails.
+  std::string many = "-stat " + std::string(100'000, 'x');
+  for (int i = 0; i < 5; ++i) many += " /f";
+  EXPECT_EQ(Run(many + " >/dev/full").code, 1);
+}
+
+TEST_F(ShellTest, AFailedPutDeletesItsOwnFileOnly) {
+  node_.packets_until_end = 0;
+  EXPECT_EQ(Run("-put -d local /x").code, 1);
+  EXPECT_EQ(Run("-put local /y").code, 1);
+  EXPECT_EQ(namenode_->Calls(), (Calls{"create /x", "create /y._COPYING_", "delete /y._COPYING_"}));
+}
+
+TEST_F(ShellTest, OnlyForceReplacesAFileThatHasGotTheNameMeanwhile) {
+  EXPECT_EQ(Run("-put local /x").code, 0);
+  EXPECT_EQ(Run("-put -f local /y").code, 0);
+  EXPECT_EQ(namenode_->Calls(),
+            (Calls{"create /x._COPYING_", "rename2 /x._COPYING_ /x", "create /y._COPYING_",
+                   "rename2 /y._COPYING_ /y overwrite"}));
+}
+
+TEST_F(ShellTest, WhatClientsEncodeIsRefusedBeforeAFileIsGone) {
+  namenode_->erasure_coded = true;
+  namenode_->names["/f"] = false;
+  for (const char* command :
+       {"-put -d -f local /f", "-appendToFile local /f", "-appendToFile local /new"}) {
+    const auto answer = Run(command);
+    EXPECT_EQ(answer.code, 1) << command;
+    EXPECT_TRUE(Has(answer, "use 'hdfs dfs'")) << command << answer.text;
+  }
+  EXPECT_EQ(namenode_->Calls(), Calls());
+  EXPECT_EQ(Run("-put local /g").code, 1);
+  EXPECT_EQ(Run("-touchz /empty").code, 0);
+  EXPECT_EQ(namenode_->Calls(),
+            (Calls{"create /g._COPYING_", "delete /g._COPYING_", "create /empty"}));
+}
+
+TEST_F(ShellTest, ForceHidesOnlyThatAPatternHasNoMatch) {
+  EXPECT_EQ(Run("-rm -f '/none*'").text, "");
+  EXPECT_EQ(Run("-rm -f '/none*'").code, 0);
+  EXPECT_EQ(Run("-rm '/none*'").code, 1);
+  EXPECT_EQ(Run("-rm -f '/none{'").code, 1);
+  const auto unconfigured = Line("ebbfs -rm -r -f /secret");
+  EXPECT_EQ(unconfigured.code, 1);
+  EXPECT_TRUE(Has(unconfigured, "fs.defaultFS")) << unconfigured.text;
+}
+
+TEST_F(ShellTest, NamesThatAreNoUtf8AreRefused) {
+  fs::create_directory(directory_ / "names");
+  std::ofstream(directory_ / "names" / "caf\xe8") << "a";
+  for (const char* command : {"-rm -skipTrash '/caf\xe8'", "-put names /", "-put local '/\xff'"}) {
+    const auto answer = Run(command);
+    EXPECT_EQ(answer.code, 1) << command;
+    EXPECT_TRUE(Has(answer, "\\x")) << answer.text;
+  }
+  EXPECT_EQ(namenode_->Calls(), Calls());
+  EXPECT_EQ(Run("-touchz '/caf\xc3\xa8'").code, 0);
+}
+
+TEST_F(ShellTest, AQuotedNameNeedNotExist) {
+  EXPECT_EQ(Run("-touchz '/a\\[b'").code, 0);
+  EXPECT_EQ(namenode_->Calls(), Calls{"create /a[b"});
+}
+
+TEST_F(ShellTest, TextTellsThatAGzipFileIsCutOff) {
+  const std::string packed(
+      "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\xcf\x4b\x55\xc8\xc9\xcc\x4b\xe5\x02\x00"
+      "\x35\x3c\x6a\xde\x09\x00\x00\x00",
+      29);
+  Store(packed + packed);
+  EXPECT_EQ(Run("-text /f").text, "one line\none line\n");
+  namenode_->located.Clear();
+  Store((packed + packed).substr(0, 50));
+  const auto cut = Run("-text /f");
+  EXPECT_EQ(cut.code, 1);
+  EXPECT_TRUE(Has(cut, "cut off")) << cut.text;
+}
+
+}  // namespace
+}  // namespace ebb::cli
