@@ -234,6 +234,20 @@ void Shell::ForEachExisting(const std::vector<std::string>& texts,
   });
 }
 
+void Shell::ForEachNamed(const std::vector<std::string>& texts,
+                         const std::function<Status(Item&)>& run) {
+  for (const auto& text : texts) {
+    auto item = Look(text);
+    if (!item) {
+      Complain(item.error());
+    } else if (!item->status) {
+      Complain(Refuse(item->text, kNoSuchFile));
+    } else {
+      Complain(run(*item));
+    }
+  }
+}
+
 void Shell::Walk(Item& item, const std::function<Status(Item&)>& run) {
   const auto status = run(item);
   if (!status) return Complain(status.error());

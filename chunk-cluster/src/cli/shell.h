@@ -80,6 +80,8 @@ class Shell {
   // The same for items that must exist.
   void ForEachExisting(const std::vector<std::string>& texts,
                        const std::function<Status(Item&)>& run);
+  // The same for paths that are taken as they are: a `*` in them is a letter like any other.
+  void ForEachNamed(const std::vector<std::string>& texts, const std::function<Status(Item&)>& run);
   // Calls `run` for the item, and for all that is below it. Errors are told and counted.
   void Walk(Item& item, const std::function<Status(Item&)>& run);
 

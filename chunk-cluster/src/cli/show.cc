@@ -122,8 +122,9 @@ Result<int> RunText(Shell& shell, Words words) {
   return 0;
 }
 
+// With hdfs dfs, too, head and tail know no patterns.
 Result<int> RunHead(Shell& shell, Words words) {
-  shell.ForEachExisting(words.rest, [](Item& item) -> Status {
+  shell.ForEachNamed(words.rest, [](Item& item) -> Status {
     EBB_ASSIGN(const auto in, OpenItem(item));
     return CopyOut(*in, kShownBytes);
   });
@@ -147,7 +148,7 @@ Result<int> RunTail(Shell& shell, Words words) {
   if (words.rest.size() != 1) {
     return Misuse(fmt::format("expected 1 file but got {}", words.rest.size()));
   }
-  shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
+  shell.ForEachNamed(words.rest, [&](Item& item) -> Status {
     EBB_ASSIGN(const auto in, OpenItem(item));
     EBB_TRY(in->Seek(in->length() - std::min(in->length(), kShownBytes)));
     EBB_TRY(CopyOut(*in, kShownBytes));
