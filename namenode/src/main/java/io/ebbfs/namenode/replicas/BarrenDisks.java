@@ -49,6 +49,12 @@ final class BarrenDisks {
     }
   }
 
+  /** Something has moved from the disk. */
+  void moved(String storageUuid) {
+    pauses.remove(storageUuid);
+    rounds.computeIfPresent(storageUuid, (uuid, round) -> new Round(round.begunMillis(), true));
+  }
+
   void clear() {
     rounds.clear();
     pauses.clear();

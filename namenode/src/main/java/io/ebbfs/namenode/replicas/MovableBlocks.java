@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongPredicate;
 import org.apache.hadoop.fs.StorageType;
 
 /**
@@ -62,7 +63,7 @@ public final class MovableBlocks {
    */
   public List<Movable> of(Server server, long sumBytes, long leastBytes, StorageType type)
       throws IOException {
-    Search search = new Search(sumBytes, leastBytes, MOST_BLOCKS, MOST_ROWS);
+    Search search = new Search(sumBytes, leastBytes, MOST_BLOCKS, MOST_ROWS, blockId -> true);
     List<Disk> disks =
         server.disks().stream()
             .filter(disk -> !disk.failed() && (type == null || disk.type() == type))
@@ -82,9 +83,13 @@ public final class MovableBlocks {
    */
   record Some(List<Movable> blocks, List<StoredBlock> members, boolean atEnd) {}
 
-  /** Some blocks of one disk, as {@link #of} tells those of a server. */
-  Some some(Disk disk, int mostBlocks) throws IOException {
-    Search search = new Search(Long.MAX_VALUE, 0, mostBlocks, ROWS_FOR_SOME);
+  /**
+   * Some blocks of one disk, as {@link #of} tells those of a server.
+   *
+   * @param wanted which blocks may be named as members of stripes
+   */
+  Some some(Disk disk, int mostBlocks, LongPredicate wanted) throws IOException {
+    Search search = new Search(Long.MAX_VALUE, 0, mostBlocks, ROWS_FOR_SOME, wanted);
     search.readDisk(disk);
     return new Some(search.found, List.copyOf(search.members.values()), search.atEnd);
   }
@@ -105,12 +110,15 @@ public final class MovableBlocks {
 
     private final int mostBlocks;
     private final int mostRows;
+    private final LongPredicate wantedMembers;
 
-    Search(long sumBytes, long leastBytes, int mostBlocks, int mostRows) {
+    Search(
+        long sumBytes, long leastBytes, int mostBlocks, int mostRows, LongPredicate wantedMembers) {
       this.sumBytes = sumBytes;
       this.leastBytes = leastBytes;
       this.mostBlocks = mostBlocks;
       this.mostRows = mostRows;
+      this.wantedMembers = wantedMembers;
     }
 
     boolean isDone() {
@@ -164,8 +172,9 @@ public final class MovableBlocks {
         throws IOException {
       List<Movable> movable = new ArrayList<>();
       for (StoredBlock stored : BlockLookup.find(transaction, ids).values()) {
-        if (stored.striped() && members.size() < mostBlocks) {
-          members.put(stored.block().getBlockId(), stored);
+        long blockId = stored.block().getBlockId();
+        if (stored.striped() && members.size() < mostBlocks && wantedMembers.test(blockId)) {
+          members.put(blockId, stored);
         }
         if (!stored.isOutput()
             && !stored.striped()

@@ -53,9 +53,7 @@ public final class Rebalancer {
   /** Disks that may get a member. */
   private static final int MEMBER_TARGETS = 8;
 
-  /**
-   * A wish that was not carried out by then is given up: the stripe was changing, or no disk fits.
-   */
+  /** A wish that has not become a move by then is taken back. */
   private static final long MEMBER_MILLIS = 120_000;
 
   /** A replica on its way. */
@@ -94,6 +92,7 @@ public final class Rebalancer {
   private final RedundancySettings redundancy;
   private final Map<Long, Move> moves = new HashMap<>();
   private final BarrenDisks barren;
+  private final RefusedMembers refused;
   private StripeService stripes;
   private volatile RebalanceSettings settings = RebalanceSettings.DEFAULTS;
   private ByteBudget budget;
@@ -119,6 +118,7 @@ public final class Rebalancer {
     this.redundancy = redundancy;
     this.budget = budget(settings);
     this.barren = new BarrenDisks(clock);
+    this.refused = new RefusedMembers(clock);
   }
 
   /** Sets the stripes; called once, before the first tick. */
@@ -130,7 +130,7 @@ public final class Rebalancer {
     return new ByteBudget(new ByteRate(0, of.bytesPerSecond()), clock);
   }
 
-  /** Begins, changes or stops the rebalance. Moves under way go on. */
+  /** Begins, changes or stops the rebalance. Moves under way go on; wishes are taken back. */
   public synchronized void set(RebalanceSettings wanted) {
     if (wanted.bytesPerSecond() != settings.bytesPerSecond()) {
       budget = budget(wanted);
@@ -138,6 +138,10 @@ public final class Rebalancer {
     settings = wanted;
     stuck = Optional.empty();
     barren.clear();
+    refused.clear();
+    if (!wanted.on()) {
+      moves.values().removeIf(this::takeBack);
+    }
   }
 
   public RebalanceSettings settings() {
@@ -189,20 +193,54 @@ public final class Rebalancer {
     underWay = moves.size();
   }
 
-  /** Forgets the moves that are done, and those that take too long. */
+  /** Forgets the moves that are done, those that are refused, and those that take too long. */
   private void finish() throws IOException {
     Iterator<Move> all = moves.values().iterator();
     while (all.hasNext()) {
       Move move = all.next();
+      // Before the places: a transition may just now become the new place.
+      boolean hasEnded = move.isMember() && !isPending(move);
       Set<String> places = places(move);
       if (move.isDone(places)) {
         movedBlocks++;
         movedBytes += move.bytes();
+        noteSuccess(move);
+        all.remove();
+      } else if (hasEnded && places.equals(Set.of(move.from()))) {
+        refused.add(move.block().getBlockId());
+        budget.giveBack(Map.of(), move.bytes());
         all.remove();
       } else if (places.isEmpty() || clock.millis() >= move.deadlineMillis()) {
+        takeBack(move);
         all.remove(); // the file is deleted, or the copy has failed: another block is taken
       }
     }
+  }
+
+  private void noteSuccess(Move move) {
+    if (move.isMember()) {
+      barren.moved(move.from());
+      stuck = Optional.empty();
+    }
+  }
+
+  /** Whether the wish to move a member waits, or is a transition that has not ended. */
+  private boolean isPending(Move move) throws IOException {
+    long stripeId = move.block().getStripeId();
+    return stripes.awaitsLevel(stripeId)
+        || store.transact(
+            stripeId,
+            Durability.RELAXED,
+            transaction -> stripes.isLevelling(transaction, stripeId));
+  }
+
+  /** Takes back the wish to move a member, if it waits; false if there is none. */
+  private boolean takeBack(Move move) {
+    boolean waited = move.isMember() && stripes.withdrawLevel(move.block().getStripeId());
+    if (waited) {
+      budget.giveBack(Map.of(), move.bytes());
+    }
+    return waited;
   }
 
   /** The disks with a good replica of the block. */
@@ -257,7 +295,7 @@ public final class Rebalancer {
   private int begin(BalancePlan plan, BalancePlan.Disk source, ClusterView.Disk disk)
       throws IOException {
     int begun = 0;
-    MovableBlocks.Some some = movable.some(disk, CANDIDATES);
+    MovableBlocks.Some some = movable.some(disk, CANDIDATES, blockId -> !refused.has(blockId));
     for (Movable block : some.blocks()) {
       if (moves.size() >= settings.moves() || !isFree(source.serverUuid())) {
         break;
@@ -275,16 +313,15 @@ public final class Rebalancer {
       }
     }
     if (begun == 0) {
-      begun = level(plan, source, some.members());
+      level(plan, source, some.members());
     }
-    boolean hasFound = begun > 0 || !some.blocks().isEmpty();
-    barren.looked(disk.storageUuid(), hasFound, some.atEnd());
+    // A wish may be refused: it counts once the member has moved.
+    barren.looked(disk.storageUuid(), !some.blocks().isEmpty(), some.atEnd());
     return begun;
   }
 
-  /** Asks for moves of members of stripes; returns how many were asked for. */
-  private int level(BalancePlan plan, BalancePlan.Disk source, List<StoredBlock> members) {
-    int begun = 0;
+  /** Asks for moves of members of stripes. */
+  private void level(BalancePlan plan, BalancePlan.Disk source, List<StoredBlock> members) {
     for (StoredBlock member : members) {
       long underWay = moves.values().stream().filter(Move::isMember).count();
       if (stripes == null
@@ -305,10 +342,8 @@ public final class Rebalancer {
           && stripes.level(wish(block, source, targets))) {
         budget.take(Map.of(), block.getLengthBytes(), false);
         note(plan, source, targets.get(0), member);
-        begun++;
       }
     }
-    return begun;
   }
 
   private static MemberMove wish(

@@ -78,6 +78,21 @@ public interface StripeService {
     return false;
   }
 
+  /** Takes back a wish of {@link #level} that waits; false if none of the stripe waits. */
+  default boolean withdrawLevel(long stripeId) {
+    return false;
+  }
+
+  /** Whether a wish of {@link #level} waits, or is just being made a transition or refused. */
+  default boolean awaitsLevel(long stripeId) {
+    return false;
+  }
+
+  /** Whether a transition that levels disks is planned or runs for the stripe. */
+  default boolean isLevelling(Transaction transaction, long stripeId) throws IOException {
+    return false;
+  }
+
   /** Whether a request to check the stripe was taken and is not carried out. */
   default boolean awaitsCheck(long stripeId) {
     return false;

@@ -16,6 +16,7 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -57,6 +58,7 @@ public final class StripeManager implements StripeService {
   private final Set<Long> toCheckForRisk = new LinkedHashSet<>();
   private final Set<Long> toCheckForDrain = new LinkedHashSet<>();
   private final Map<Long, MemberMove> toLevel = new LinkedHashMap<>();
+  private final Set<Long> levelInHand = new HashSet<>();
   private final Set<Long> inHand = new HashSet<>();
   private final Map<Long, String> stuck = new ConcurrentHashMap<>();
 
@@ -264,12 +266,48 @@ public final class StripeManager implements StripeService {
     }
   }
 
-  /** Takes wishes to level disks, the oldest first. */
+  @Override
+  public boolean withdrawLevel(long stripeId) {
+    synchronized (toCheck) {
+      return toLevel.remove(stripeId) != null;
+    }
+  }
+
+  @Override
+  public boolean awaitsLevel(long stripeId) {
+    synchronized (toCheck) {
+      return toLevel.containsKey(stripeId) || levelInHand.contains(stripeId);
+    }
+  }
+
+  @Override
+  public boolean isLevelling(Transaction transaction, long stripeId) throws IOException {
+    Optional<StripeRow> stripe = transaction.get(Tables.STRIPE, Tables.stripe(stripeId));
+    return stripe.isPresent()
+        && stripe.get().hasTransitionId()
+        && transaction
+            .get(Tables.TRANSITION, Tables.transition(stripe.get().getTransitionId()))
+            .filter(TransitionRow::hasLevelTo)
+            .isPresent();
+  }
+
+  /**
+   * Takes wishes to level disks, the oldest first. The caller says with {@link #levelled} that each
+   * is a transition or refused.
+   */
   public List<MemberMove> takeLevelWishes(int limit) {
     synchronized (toCheck) {
       List<MemberMove> taken = toLevel.values().stream().limit(limit).toList();
       taken.forEach(wish -> toLevel.remove(wish.stripeId()));
+      taken.forEach(wish -> levelInHand.add(wish.stripeId()));
       return taken;
+    }
+  }
+
+  /** Wishes that were taken have become transitions, or are refused. */
+  public void levelled(List<MemberMove> taken) {
+    synchronized (toCheck) {
+      taken.forEach(wish -> levelInHand.remove(wish.stripeId()));
     }
   }
 

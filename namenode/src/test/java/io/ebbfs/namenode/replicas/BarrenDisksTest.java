@@ -30,6 +30,17 @@ class BarrenDisksTest {
   }
 
   @Test
+  void aDiskFromWhichSomethingMovesIsLookedAtAgain() {
+    barren.looked("a", false, true);
+    barren.moved("a");
+    assertThat(barren.has("a")).isFalse();
+    barren.looked("a", false, false);
+    barren.moved("a");
+    barren.looked("a", false, true);
+    assertThat(barren.has("a")).as("it has moved during the look").isFalse();
+  }
+
+  @Test
   void aSmallDiskIsLeftOutForAMinute() {
     barren.looked("a", false, true);
     clock.advance(59_999);

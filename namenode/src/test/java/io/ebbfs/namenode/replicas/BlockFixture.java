@@ -59,6 +59,13 @@ final class BlockFixture {
   final Map<String, SimulatedServer> servers = new TreeMap<>();
   final Set<Long> hintedStripes = new LinkedHashSet<>();
   final Set<MemberMove> levelWishes = new LinkedHashSet<>();
+
+  /** The stripes of wishes that were taken back. */
+  final List<Long> withdrawnWishes = new ArrayList<>();
+
+  /** Whether wishes to level are refused as soon as they are looked at. */
+  boolean refusesLevels;
+
   final Map<Long, BlockRow> blocks = new LinkedHashMap<>();
   SimulatedServer.Witness witness = (server, storage, block) -> {};
   ReplicaVerifier verifier = ReplicaVerifier.NONE;
@@ -166,6 +173,16 @@ final class BlockFixture {
           @Override
           public boolean level(MemberMove wish) {
             return levelWishes.add(wish);
+          }
+
+          @Override
+          public boolean awaitsLevel(long stripeId) {
+            return !refusesLevels;
+          }
+
+          @Override
+          public boolean withdrawLevel(long stripeId) {
+            return !refusesLevels && withdrawnWishes.add(stripeId);
           }
 
           @Override

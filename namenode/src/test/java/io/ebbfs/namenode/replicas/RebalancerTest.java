@@ -111,14 +111,18 @@ class RebalancerTest {
     assertThat(f.manager.rebalancer().progress(ON).underWay()).isZero();
   }
 
-  @Test
-  void membersOfStripesAreOfferedAFewAtATime() throws IOException {
+  private void startEncoded() throws IOException {
     start(600);
     for (long blockId : List.copyOf(f.blocks.keySet())) {
       assertThat(f.encode(blockId)).isTrue();
     }
     f.deliverAll();
     f.seconds(30);
+  }
+
+  @Test
+  void membersOfStripesAreOfferedAFewAtATime() throws IOException {
+    startEncoded();
     f.manager.rebalancer().set(new RebalanceSettings(true, 0.005, 200L << 20, 16));
     f.second();
     assertThat(f.levelWishes).hasSize(4);
@@ -132,6 +136,34 @@ class RebalancerTest {
     assertThat(f.manager.rebalancer().progress(ON).underWay()).isEqualTo(4);
     f.seconds(130);
     assertThat(f.levelWishes).as("those that nobody carried out are given up").hasSize(8);
+    assertThat(f.withdrawnWishes).as("and taken back").hasSize(4);
+    f.manager.rebalancer().set(new RebalanceSettings(false, 0.005, 200L << 20, 16));
+    assertThat(f.withdrawnWishes).as("as are those of a rebalance that is stopped").hasSize(8);
+    f.second();
+    assertThat(f.manager.rebalancer().progress(ON).underWay()).isZero();
+  }
+
+  /** A cluster with as many servers as a stripe is wide refuses every wish. */
+  @Test
+  void wishesThatAreRefusedMakeRoomAtOnceAndCostNoBandwidth() throws IOException {
+    startEncoded();
+    f.refusesLevels = true;
+    // The bytes of a block in ten seconds.
+    RebalanceSettings slow = new RebalanceSettings(true, 0.005, BlockFixture.BLOCK_BYTES / 10, 16);
+    f.manager.rebalancer().set(slow);
+    f.seconds(5);
+    assertThat(f.levelWishes).as("one in each second").hasSize(5);
+    f.seconds(30);
+    assertThat(f.manager.rebalancer().progress(slow).underWay()).isZero();
+    assertThat(f.manager.rebalancer().progress(slow).stuck()).isPresent();
+    int before = f.levelWishes.size();
+    assertThat(f.levelWishes).hasSizeLessThanOrEqualTo(12); // one for each disk of six servers
+    f.seconds(60);
+    assertThat(f.levelWishes).as("other members are asked for").hasSizeGreaterThan(before);
+    assertThat(f.manager.rebalancer().progress(slow).stuck()).as("nothing has moved").isPresent();
+    assertThat(f.levelWishes.stream().map(wish -> wish.stripeId()).collect(Collectors.toSet()))
+        .as("none is asked for twice")
+        .hasSameSizeAs(f.levelWishes);
   }
 
   @Test

@@ -136,13 +136,18 @@ public final class RepairScanner {
 
   /** Carries out wishes to level disks, if more stripes may be re-placed. */
   private void level() throws IOException {
-    for (MemberMove wish : stripes.takeLevelWishes(rePlacements.placesToLevel())) {
-      Optional<Seen> seen = read(wish.stripeId());
-      if (seen.isPresent()
-          && seen.get().transition().isEmpty()
-          && seen.get().stripe().lost().isEmpty()) {
-        rePlacements.level(seen.get().stripe(), wish);
+    List<MemberMove> wishes = stripes.takeLevelWishes(rePlacements.placesToLevel());
+    try {
+      for (MemberMove wish : wishes) {
+        Optional<Seen> seen = read(wish.stripeId());
+        if (seen.isPresent()
+            && seen.get().transition().isEmpty()
+            && seen.get().stripe().lost().isEmpty()) {
+          rePlacements.level(seen.get().stripe(), wish);
+        }
       }
+    } finally {
+      stripes.levelled(wishes); // the rebalance sees that no transition has come of the others
     }
   }
 

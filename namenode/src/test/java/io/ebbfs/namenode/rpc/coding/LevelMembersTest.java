@@ -91,6 +91,12 @@ class LevelMembersTest {
         new MemberMove(stripeId, POSITION, place(stripeId), List.of(targets)));
   }
 
+  /** Whether the wish waits, or has become a transition that has not ended. */
+  private boolean isPending(long stripeId) throws Exception {
+    return cluster.stripes.awaitsLevel(stripeId)
+        || cluster.store.transact(stripeId, t -> cluster.stripes.isLevelling(t, stripeId));
+  }
+
   private List<TransitionRow> moves() throws Exception {
     return cluster.transitions().stream()
         .filter(t -> t.getKind() == TransitionKindProto.MOVE)
@@ -101,9 +107,13 @@ class LevelMembersTest {
   void aMemberMovesToTheFirstDiskWhereItIsAsSafe() throws Exception {
     for (long stripeId : cluster.stripeIds()) {
       String safe = disk(stripeId, false);
+      assertThat(isPending(stripeId)).isFalse();
       assertThat(wish(stripeId, disk(stripeId, true), safe)).isTrue();
+      assertThat(isPending(stripeId)).as("the wish waits").isTrue();
       cluster.coding.tick();
+      assertThat(isPending(stripeId)).as("the transition is planned").isTrue();
       cluster.runAll();
+      assertThat(isPending(stripeId)).as("the transition has ended").isFalse();
       assertThat(place(stripeId)).isEqualTo(safe);
     }
     assertThat(moves())
@@ -126,7 +136,19 @@ class LevelMembersTest {
     assertThat(wish(stripeId, disk(stripeId, true), full, "unknown")).isTrue();
     cluster.coding.tick();
     assertThat(moves()).isEmpty();
+    assertThat(isPending(stripeId)).as("the rebalance sees that the wish is refused").isFalse();
     assertThat(place(stripeId)).isEqualTo(before);
+  }
+
+  @Test
+  void aWishThatIsTakenBackHasNoEffect() throws Exception {
+    long stripeId = cluster.stripeIds().get(0);
+    assertThat(wish(stripeId, disk(stripeId, false))).isTrue();
+    assertThat(cluster.stripes.withdrawLevel(stripeId)).isTrue();
+    assertThat(isPending(stripeId)).isFalse();
+    assertThat(cluster.stripes.withdrawLevel(stripeId)).isFalse();
+    cluster.coding.tick();
+    assertThat(moves()).isEmpty();
   }
 
   @Test
