@@ -74,13 +74,30 @@ public record StripeState(
   public boolean isLostSince(Transaction transaction, ClusterView cluster, long millis)
       throws IOException {
     for (int position : lost()) {
-      if (BlockRows.storages(transaction, members.get(position)).stream()
-          .noneMatch(
-              storage -> cluster.isAwaited(storage) || cluster.lostSinceMillis(storage) > millis)) {
+      if (!mayComeBack(transaction, cluster, millis, position)) {
         return false;
       }
     }
     return true;
+  }
+
+  /** The lost members of which {@link #isLostSince} does not hold: nobody waits for them. */
+  public SortedSet<Integer> lostForGood(Transaction transaction, ClusterView cluster, long millis)
+      throws IOException {
+    SortedSet<Integer> forGood = new TreeSet<>();
+    for (int position : lost()) {
+      if (!mayComeBack(transaction, cluster, millis, position)) {
+        forGood.add(position);
+      }
+    }
+    return forGood;
+  }
+
+  private boolean mayComeBack(
+      Transaction transaction, ClusterView cluster, long millis, int position) throws IOException {
+    return BlockRows.storages(transaction, members.get(position)).stream()
+        .anyMatch(
+            storage -> cluster.isAwaited(storage) || cluster.lostSinceMillis(storage) > millis);
   }
 
   /**

@@ -123,6 +123,14 @@ public record TransitionSettings(
     return copy(rewriteDeadShare, verification, movesMisplaced, millis, limits);
   }
 
+  /**
+   * What was lost before that time, or at it, is not waited for. Without a delay only the servers
+   * that hibernate are waited for.
+   */
+  public long lostLongAgoMillis(long nowMillis) {
+    return repairDelayMillis > 0 ? nowMillis - repairDelayMillis : Long.MAX_VALUE;
+  }
+
   /** A copy with other limits. */
   public TransitionSettings withLimits(BackgroundLimits newLimits) {
     return copy(rewriteDeadShare, verification, movesMisplaced, repairDelayMillis, newLimits);

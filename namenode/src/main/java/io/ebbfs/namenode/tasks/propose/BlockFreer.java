@@ -2,6 +2,7 @@ package io.ebbfs.namenode.tasks.propose;
 
 import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionPriority;
@@ -59,30 +60,46 @@ public final class BlockFreer implements EncodedBlocks {
   /** A repair goes first, and so does the rewrite that rescues the data of a broken stripe. */
   @Override
   public Optional<Obstacle> obstacle(BlockRow block) throws IOException {
-    Optional<StripeState> stripe = block.hasStripeId() ? stateOf(block) : Optional.empty();
-    if (stripe.isEmpty() || stripe.get().lost().isEmpty()) {
-      return Optional.empty();
-    }
-    StripeState state = stripe.get();
-    Set<Integer> forGood = new TreeSet<>(state.lost());
-    forGood.removeAll(RepairAttemptPlanner.rebuildable(state, state.lost()));
-    boolean lasting =
-        forGood.stream()
-            .anyMatch(
-                position -> StripeState.isLiveData(state.code(), state.members().get(position)));
-    return Optional.of(
-        lasting
-            ? new Obstacle(
-                RepairAttemptPlanner.unrecoverable(state, state.lost())
-                    + ", or delete the files that have lost blocks",
-                true)
-            : new Obstacle(
-                "block %d leaves stripe %d once the lost positions %s are repaired: see that chunk servers with free space run"
-                    .formatted(block.getBlockId(), state.id(), state.lost()),
-                false));
+    Optional<Seen> seen = block.hasStripeId() ? stateOf(block) : Optional.empty();
+    return seen.isEmpty() || seen.get().stripe().lost().isEmpty()
+        ? Optional.empty()
+        : Optional.of(obstacle(block, seen.get()));
   }
 
-  private Optional<StripeState> stateOf(BlockRow block) throws IOException {
+  private static Obstacle obstacle(BlockRow block, Seen seen) {
+    StripeState state = seen.stripe();
+    if (isUnreadable(state, seen.forGood())) {
+      return new Obstacle(
+          RepairAttemptPlanner.unrecoverable(state, state.lost())
+              + ", or delete the files that have lost blocks",
+          true);
+    }
+    String whatHelps =
+        isUnreadable(state, state.lost())
+            ? "come back, whose servers are awaited"
+            : "are repaired: see that chunk servers with free space run";
+    return new Obstacle(
+        "block %d leaves stripe %d once the lost positions %s %s"
+            .formatted(block.getBlockId(), state.id(), state.lost(), whatHelps),
+        false);
+  }
+
+  /** Whether live data of a stripe is at positions that cannot be rebuilt if these are lost. */
+  private static boolean isUnreadable(StripeState state, Set<Integer> lost) {
+    Set<Integer> unreadable = new TreeSet<>(lost);
+    unreadable.removeAll(RepairAttemptPlanner.rebuildable(state, lost));
+    return unreadable.stream()
+        .anyMatch(position -> StripeState.isLiveData(state.code(), state.members().get(position)));
+  }
+
+  /**
+   * A stripe as read.
+   *
+   * @param forGood the lost positions of which nobody waits for their servers
+   */
+  private record Seen(StripeState stripe, Set<Integer> forGood) {}
+
+  private Optional<Seen> stateOf(BlockRow block) throws IOException {
     return context
         .store()
         .transact(
@@ -91,10 +108,22 @@ public final class BlockFreer implements EncodedBlocks {
               Optional<StripeRow> row =
                   transaction.get(Tables.STRIPE, Tables.stripe(block.getStripeId()));
               return row.isEmpty()
-                  ? Optional.<StripeState>empty()
+                  ? Optional.<Seen>empty()
                   : Optional.of(
-                      StripeState.read(transaction, context.codes(), context.cluster(), row.get()));
+                      see(
+                          transaction,
+                          StripeState.read(
+                              transaction, context.codes(), context.cluster(), row.get())));
             });
+  }
+
+  /** No server is lost for good before safe mode ends: each one may register yet. */
+  private Seen see(Transaction transaction, StripeState stripe) throws IOException {
+    if (context.cluster().inSafeMode()) {
+      return new Seen(stripe, Set.of());
+    }
+    long since = context.settings().lostLongAgoMillis(context.clock().millis());
+    return new Seen(stripe, stripe.lostForGood(transaction, context.cluster(), since));
   }
 
   /** Drops what has not begun and may begin much later. What runs ends by itself. */

@@ -242,9 +242,7 @@ public final class RepairScanner {
   }
 
   private boolean mayWait(Transaction transaction, StripeState stripe) throws IOException {
-    long delayMillis = context.settings().repairDelayMillis();
-    // Without a delay only the servers that hibernate are waited for.
-    long since = delayMillis > 0 ? context.clock().millis() - delayMillis : Long.MAX_VALUE;
+    long since = context.settings().lostLongAgoMillis(context.clock().millis());
     return !stripe.lost().isEmpty() && stripe.isLostSince(transaction, context.cluster(), since);
   }
 

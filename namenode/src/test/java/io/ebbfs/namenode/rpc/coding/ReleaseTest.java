@@ -610,6 +610,57 @@ class ReleaseTest {
     assertThat(releases()).hasSize(1);
   }
 
+  /** A namenode that has just started knows of no live server; a client must not hear of a loss. */
+  @Test
+  void aStripeWhoseServersMayComeBackIsNoLastingObstacle() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true); // 6 blocks and 3 parities
+    BlockRow block = cluster.block(files.get(0), 0);
+    List<String> lost = new ArrayList<>();
+    for (int i = 0; i <= 4; i++) {
+      lost.add(cluster.servers.serverOf(cluster.live(files.get(i), 0).get(0)));
+    }
+    lost.forEach(cluster.servers::kill);
+    assertLasting(block, true);
+    cluster.servers.setSafeMode(true);
+    assertLasting(block, false);
+    cluster.servers.setSafeMode(false);
+    assertLasting(block, true);
+    cluster.servers.hibernating.add(lost.get(0));
+    assertLasting(block, true); // four are too many without it, too
+    cluster.servers.hibernating.add(lost.get(1));
+    assertLasting(block, false);
+    assertThat(cluster.coding.freer().obstacle(block).orElseThrow().reason())
+        .contains("servers are awaited");
+  }
+
+  @Test
+  void aStripeWhoseServersWereLostAMomentAgoIsNoLastingObstacle() throws Exception {
+    CodingCluster delayed =
+        new CodingCluster(14, 6, 9, CodingCluster.SETTINGS.withRepairDelay(60_000));
+    List<Long> files = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      files.add(delayed.createFile(1, BLOCK, true));
+    }
+    delayed.propose(TransitionKindProto.ENCODE, Codes.RS_FAST, files, List.of());
+    delayed.runAll();
+    BlockRow block = delayed.block(files.get(0), 0);
+    for (int i = 0; i < 4; i++) {
+      delayed.servers.kill(delayed.servers.serverOf(delayed.live(files.get(i), 0).get(0)));
+    }
+    long lostMillis = delayed.now();
+    delayed.servers.lostSince = disk -> lostMillis;
+    delayed.advance(59_999);
+    assertThat(delayed.coding.freer().obstacle(block)).get().matches(o -> !o.lasting());
+    delayed.advance(1);
+    assertThat(delayed.coding.freer().obstacle(block)).get().matches(o -> o.lasting());
+  }
+
+  private void assertLasting(BlockRow block, boolean lasting) throws Exception {
+    assertThat(cluster.coding.freer().obstacle(block))
+        .get()
+        .matches(obstacle -> obstacle.lasting() == lasting);
+  }
+
   @Test
   void operatorsHearOfTruncationsThatDoNotGoOn() throws Exception {
     TruncationWaits waits = new TruncationWaits(new ManualClock(1_000));
