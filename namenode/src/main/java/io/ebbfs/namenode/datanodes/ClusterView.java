@@ -235,7 +235,7 @@ public interface ClusterView {
    *
    * @param type by which storage policies choose
    * @param queuedCalls calls that were under way or waited at the disk, on average between its last
-   *     two heartbeats; 0 if its server does not tell
+   *     two heartbeats; {@link #NOT_TOLD} if its server does not tell
    */
   record Disk(
       String storageUuid,
@@ -247,8 +247,10 @@ public interface ClusterView {
       long remainingBytes,
       StorageType type,
       double queuedCalls) {
+    /** In place of a number of queued calls. */
+    public static final double NOT_TOLD = -1;
 
-    /** A disk without queued calls. */
+    /** A disk whose server does not tell of its queue. */
     public Disk(
         String storageUuid,
         long storageNumber,
@@ -267,7 +269,7 @@ public interface ClusterView {
           usedBytes,
           remainingBytes,
           type,
-          0);
+          NOT_TOLD);
     }
 
     /** The same disk with as many queued calls. */

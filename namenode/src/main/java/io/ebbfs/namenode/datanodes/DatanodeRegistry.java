@@ -295,9 +295,18 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
 
   /**
    * Notes how many calls were queued at disks of a server, by the uuids of the disks. The next
-   * {@link #heartbeat} of the server shows them.
+   * {@link #heartbeat} of the server shows them. A server that is not registered, or that the lists
+   * of the operator do not allow, is not heard.
    */
   public void noteQueuedCalls(String serverUuid, Map<String, Double> calls) {
+    boolean isHeard =
+        server(serverUuid)
+            .filter(this::isRegistered)
+            .filter(s -> hosts.admits(s.hostName(), s.ipAddress(), s.transferPort()))
+            .isPresent();
+    if (!isHeard) {
+      return;
+    }
     calls.forEach(
         (storageUuid, queued) ->
             disks.computeIfPresent(
@@ -833,7 +842,7 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
               known == null ? 0 : known.usedBytes(),
               known == null ? 0 : known.remainingBytes(),
               typeOf(storage),
-              known == null ? 0 : known.queuedCalls()));
+              known == null ? Disk.NOT_TOLD : known.queuedCalls()));
     }
     return new Server(
         row.getUuid(),

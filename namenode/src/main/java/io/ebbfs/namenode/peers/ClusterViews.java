@@ -64,16 +64,19 @@ public final class ClusterViews {
   }
 
   private static ViewedDiskProto message(Disk disk) {
-    return ViewedDiskProto.newBuilder()
-        .setStorageUuid(disk.storageUuid())
-        .setStorageNumber(disk.storageNumber())
-        .setFailed(disk.failed())
-        .setCapacityBytes(disk.capacityBytes())
-        .setUsedBytes(disk.usedBytes())
-        .setRemainingBytes(disk.remainingBytes())
-        .setType(disk.type().name())
-        .setQueuedCalls(disk.queuedCalls())
-        .build();
+    ViewedDiskProto.Builder message =
+        ViewedDiskProto.newBuilder()
+            .setStorageUuid(disk.storageUuid())
+            .setStorageNumber(disk.storageNumber())
+            .setFailed(disk.failed())
+            .setCapacityBytes(disk.capacityBytes())
+            .setUsedBytes(disk.usedBytes())
+            .setRemainingBytes(disk.remainingBytes())
+            .setType(disk.type().name());
+    if (disk.queuedCalls() >= 0) {
+      message.setQueuedCalls(disk.queuedCalls());
+    }
+    return message.build();
   }
 
   /** Lets a registry know what a leader knew when it sent the view. */
@@ -136,6 +139,6 @@ public final class ClusterViews {
         disk.getUsedBytes(),
         disk.getRemainingBytes(),
         disk.hasType() ? StorageType.valueOf(disk.getType()) : StorageType.DISK,
-        disk.getQueuedCalls());
+        disk.hasQueuedCalls() ? disk.getQueuedCalls() : Disk.NOT_TOLD);
   }
 }

@@ -16,14 +16,15 @@ public final class BusyDisks {
   private final double limit;
 
   /**
-   * @param queuedCalls of each disk in service
+   * @param queuedCalls of each disk in service; below 0 if the server of the disk does not tell:
+   *     such a disk does not lower the mean, and is not busy
    */
   public BusyDisks(double[] queuedCalls) {
-    double mean = Arrays.stream(queuedCalls).average().orElse(0);
+    double mean = Arrays.stream(queuedCalls).filter(calls -> calls >= 0).average().orElse(0);
     this.limit = Math.max(FLOOR, MANY_TIMES * mean);
   }
 
-  /** Whether a disk has at least four times the mean of all, and more than a few queued calls. */
+  /** Whether a disk has at least four times the mean, and more than a few queued calls. */
   public boolean isBusy(double queuedCalls) {
     return queuedCalls > FLOOR && queuedCalls >= limit;
   }

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.replicas;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.rpc.datanode.QueuedCalls;
 import java.io.IOException;
 import java.util.HashSet;
@@ -25,25 +26,35 @@ class BusyDiskPlacementTest {
   void start() throws IOException {
     f = new BlockFixture(1, 4, 2, BlockFixture.settings());
     f.registerAll();
-    f.second();
+    for (int server = 0; server < 4; server++) {
+      String disk = "DS-%02d-".formatted(server);
+      queued("server-%02d".formatted(server), Map.of(disk + 0, 0.0, disk + 1, 0.0));
+    }
   }
 
   /** What a heartbeat of the server says about its queues; the next one shows the effect. */
   private void queued(String server, Map<String, Double> calls) throws IOException {
-    HeartbeatRequestProto.Builder heartbeat =
-        HeartbeatRequestProto.newBuilder()
-            .setRegistration(
-                DatanodeRegistrationProto.newBuilder()
-                    .setDatanodeID(
-                        DatanodeIDProto.newBuilder()
-                            .setDatanodeUuid(server)
-                            .setIpAddr("")
-                            .setHostName("")
-                            .setXferPort(0)
-                            .setInfoPort(0)
-                            .setIpcPort(0))
-                    .buildPartial());
+    HeartbeatRequestProto.Builder heartbeat = heartbeat(server);
     calls.forEach((disk, queued) -> heartbeat.addReports(report(disk, queued)));
+    send(heartbeat);
+  }
+
+  private static HeartbeatRequestProto.Builder heartbeat(String server) {
+    return HeartbeatRequestProto.newBuilder()
+        .setRegistration(
+            DatanodeRegistrationProto.newBuilder()
+                .setDatanodeID(
+                    DatanodeIDProto.newBuilder()
+                        .setDatanodeUuid(server)
+                        .setIpAddr("")
+                        .setHostName("")
+                        .setXferPort(0)
+                        .setInfoPort(0)
+                        .setIpcPort(0))
+                .buildPartial());
+  }
+
+  private void send(HeartbeatRequestProto.Builder heartbeat) throws IOException {
     f.frontEnd.noteQueuedCalls(heartbeat.buildPartial());
     f.second();
   }
@@ -63,10 +74,7 @@ class BusyDiskPlacementTest {
   private Set<String> disks(int replication) throws IOException {
     Set<String> disks = new HashSet<>();
     for (int i = 0; i < 50; i++) {
-      List<BlockService.Target> targets =
-          f.manager.chooseTargets(
-              new BlockService.WriteRequest(
-                  "/new", replication, BlockFixture.BLOCK_BYTES, "192.0.2.1", Set.of(), Set.of()));
+      List<BlockService.Target> targets = targets(replication);
       assertThat(targets).hasSize(replication);
       targets.forEach(target -> disks.add(target.disk().storageUuid()));
       f.manager.giveBack(targets);
@@ -89,6 +97,12 @@ class BusyDiskPlacementTest {
     assertThat(disks(4)).as("if no other server is left").contains("DS-01-0", "DS-01-1");
   }
 
+  private List<BlockService.Target> targets(int replication) throws IOException {
+    return f.manager.chooseTargets(
+        new BlockService.WriteRequest(
+            "/new", replication, BlockFixture.BLOCK_BYTES, "192.0.2.1", Set.of(), Set.of()));
+  }
+
   @Test
   void noDiskIsBusyIfAllAre() throws IOException {
     for (int server = 0; server < 4; server++) {
@@ -98,11 +112,39 @@ class BusyDiskPlacementTest {
     assertThat(disks(3)).hasSize(8);
   }
 
+  /** A server that goes back to an older version does not tell any more. */
+  @Test
+  void aFigureDoesNotOutliveTheHeartbeatsThatTellIt() throws IOException {
+    queued("server-01", Map.of("DS-01-0", 60.0, "DS-01-1", 60.0));
+    assertThat(disks(3)).doesNotContain("DS-01-0", "DS-01-1");
+    send(
+        heartbeat("server-01")
+            .addReports(
+                StorageReportProto.newBuilder()
+                    .setStorageUuid("DS-01-0")
+                    .setStorage(DatanodeStorageProto.newBuilder().setStorageUuid("DS-01-0"))));
+    assertThat(disks(3)).contains("DS-01-0").doesNotContain("DS-01-1");
+  }
+
+  @Test
+  void onlyAServerThatIsRegisteredAndAllowedIsHeard() throws IOException {
+    f.startNamenode();
+    queued("server-01", Map.of("DS-01-0", 60.0, "DS-01-1", 60.0));
+    assertThat(queue("DS-01-0")).isEqualTo(ClusterView.Disk.NOT_TOLD);
+    f.registerAll();
+    queued("server-01", Map.of("DS-01-0", 60.0));
+    assertThat(queue("DS-01-0")).isEqualTo(60);
+  }
+
+  private double queue(String disk) {
+    return f.cluster.disk(disk).orElseThrow().queuedCalls();
+  }
+
   @Test
   void aServerTellsOfItsOwnDisksOnly() throws IOException {
     queued("server-02", Map.of("DS-01-0", 30.0, "unknown", 30.0));
     assertThat(disks(3)).contains("DS-01-0");
     queued("server-01", Map.of("DS-01-0", -1.0));
-    assertThat(f.cluster.disk("DS-01-0").orElseThrow().queuedCalls()).isZero();
+    assertThat(queue("DS-01-0")).isZero();
   }
 }

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.datanode;
 
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,16 +20,22 @@ public final class QueuedCalls {
 
   private QueuedCalls() {}
 
-  /** By the uuids of the disks. Disks of which the heartbeat does not tell are left out. */
+  /**
+   * By the uuids of the disks of the heartbeat; {@link Disk#NOT_TOLD} if it does not tell. A server
+   * may go back to an older version, which does not.
+   */
   public static Map<String, Double> of(HeartbeatRequestProto heartbeat) {
     Map<String, Double> calls = new HashMap<>();
     for (StorageReportProto report : heartbeat.getReportsList()) {
       List<Long> values = report.getUnknownFields().getField(FIELD).getVarintList();
-      if (!values.isEmpty()) {
-        long hundredths = Math.max(0, Math.min(MOST_HUNDREDTHS, values.get(values.size() - 1)));
-        calls.put(report.getStorage().getStorageUuid(), hundredths / 100.0);
-      }
+      calls.put(
+          report.getStorage().getStorageUuid(),
+          values.isEmpty() ? Disk.NOT_TOLD : calls(values.get(values.size() - 1)));
     }
     return calls;
+  }
+
+  private static double calls(long hundredths) {
+    return Math.max(0, Math.min(MOST_HUNDREDTHS, hundredths)) / 100.0;
   }
 }
