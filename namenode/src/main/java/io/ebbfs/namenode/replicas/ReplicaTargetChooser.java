@@ -32,7 +32,7 @@ import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
  * on two racks if there are two, and then the least loaded disk of that server. The disks have the
  * types that the storage policy of the file asks for ({@link TypeChoice}). Full disks, busy servers
  * ({@link BusyServers}) and busy disks ({@link BusyDisks}) are left out as long as there are
- * others. Thread-safe.
+ * others; but a block goes to a busy disk rather than to one rack alone. Thread-safe.
  */
 final class ReplicaTargetChooser {
   // The bytes of a replica that was placed longer ago show in the free bytes of a heartbeat.
@@ -229,10 +229,28 @@ final class ReplicaTargetChooser {
     }
     if (next.isEmpty()) {
       next = next(racks, server -> fits(server, ask, draft.taken()), ask.now());
+      if (next.isPresent() && leavesOneRack(choice.servers.get(next.getAsInt()), racks)) {
+        OptionalInt busy = busyInOtherRack(draft, ask);
+        next = busy.isPresent() ? busy : next;
+      }
     }
     return next.isEmpty()
         ? next(racks, server -> hasRoom(server, ask, draft.taken()), ask.now())
         : next;
+  }
+
+  /** A server in another rack than the replicas so far that would fit if it were not busy. */
+  private OptionalInt busyInOtherRack(Draft draft, Ask ask) {
+    return next(
+        draft.racks(),
+        index -> {
+          Server server = choice.servers.get(index);
+          return !leavesOneRack(server, draft.racks())
+              && !draft.taken().contains(server.uuid())
+              && server.disks().stream().anyMatch(disk -> hasRoom(disk, ask) && !isFull(disk))
+              && !cluster.isOverdue(server);
+        },
+        ask.now());
   }
 
   private static List<String> otherRacks(Draft draft) {

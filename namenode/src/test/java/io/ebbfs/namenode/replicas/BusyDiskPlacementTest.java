@@ -3,8 +3,11 @@ package io.ebbfs.namenode.replicas;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.RackTopology;
 import io.ebbfs.namenode.rpc.datanode.QueuedCalls;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +20,7 @@ import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.StorageReportProto;
 import org.apache.hadoop.thirdparty.protobuf.UnknownFieldSet;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** New replicas go around disks at which many more calls are queued than at the others. */
 class BusyDiskPlacementTest {
@@ -95,6 +99,41 @@ class BusyDiskPlacementTest {
     queued("server-01", Map.of("DS-01-0", 60.0, "DS-01-1", 60.0));
     assertThat(disks(3)).doesNotContain("DS-01-0", "DS-01-1");
     assertThat(disks(4)).as("if no other server is left").contains("DS-01-0", "DS-01-1");
+  }
+
+  /** A small rack has more replicas on each disk than a large one, so its disks are busier. */
+  @Test
+  void aBlockGoesToABusyDiskRatherThanToOneRackAlone(@TempDir Path directory) throws IOException {
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < 10; i++) {
+      lines.append("127.0.0.1:").append(10_000 + i).append(i < 2 ? " /small\n" : " /large\n");
+    }
+    Path racks = Files.writeString(directory.resolve("racks"), lines);
+    f = new BlockFixture(1, 10, 1, BlockFixture.settings());
+    f.topology = RackTopology.of(racks.toString(), "");
+    f.startNamenode();
+    f.registerAll();
+    for (int i = 0; i < 10; i++) {
+      double calls = i < 2 ? 40 : 2;
+      queued("server-%02d".formatted(i), Map.of("DS-%02d-0".formatted(i), calls));
+    }
+    for (int i = 0; i < 50; i++) {
+      List<BlockService.Target> targets = targets(3);
+      List<String> racksOfBlock = targets.stream().map(t -> t.server().rack()).toList();
+      assertThat(racksOfBlock).contains("/small", "/large");
+      assertThat(racksOfBlock.get(0))
+          .as("without need no disk is taken that is busy")
+          .isEqualTo("/large");
+      f.manager.giveBack(targets);
+    }
+    for (int i = 0; i < 2; i++) {
+      f.servers.get("server-%02d".formatted(i)).up = false;
+    }
+    f.seconds(4);
+    assertThat(targets(3))
+        .as("a server that is silent is no better than one rack")
+        .hasSize(3)
+        .allMatch(target -> target.server().rack().equals("/large"));
   }
 
   private List<BlockService.Target> targets(int replication) throws IOException {
