@@ -25,6 +25,10 @@ std::unexpected<Error> BlockStore::NoReplica(std::uint64_t block_id) {
   return Fail(ErrorCode::kNotFound, fmt::format("block {} is not on this server", block_id));
 }
 
+std::unexpected<Error> BlockStore::JustChanged(std::uint64_t block_id) {
+  return Fail(ErrorCode::kBusy, fmt::format("block {} has just changed; try again", block_id));
+}
+
 bool BlockStore::AnyDiskUnknown() const {
   return !unopened_.empty() || std::ranges::any_of(disks_, [](const auto& disk) {
     return disk->failed() || !disk->scanned();
@@ -243,16 +247,15 @@ bool BlockStore::IsUnchanged(std::uint64_t block_id, const Replica& replica) con
 Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenInPipeline(std::uint64_t block_id,
                                                                   const Replica& replica) {
   auto& in_pipeline = *replica.in_pipeline;
-  // A writer that waits for the disk holds the mutex.
-  const std::unique_lock lock(in_pipeline.mutex, in_pipeline.disk.patience());
-  if (!lock) {
-    return Fail(ErrorCode::kBusy,
-                fmt::format("block {} is being written to disk {}, which does not keep up; read "
-                            "another replica",
-                            block_id, in_pipeline.disk.directory()));
-  }
+  EBB_ASSIGN(const auto lock, in_pipeline.Lock());
   if (in_pipeline.closed)
     return Fail(ErrorCode::kShutdown, "the block has just changed; try again");
+  if (in_pipeline.unfinished_cut) {
+    return Fail(ErrorCode::kBusy,
+                fmt::format("a cut of block {} broke off, and its recovery has to finish it; read "
+                            "another replica",
+                            block_id));
+  }
   auto reader = std::make_unique<ReplicaReader>();
   reader->info_ = Describe(block_id, replica);
   reader->info_.length_bytes = in_pipeline.acknowledged;

@@ -208,6 +208,7 @@ class BlockStore {
   BlockStore() = default;
   void RemoveFinalized(const Forgotten& forgotten);
   [[nodiscard]] static std::unexpected<Error> NoReplica(std::uint64_t block_id);
+  [[nodiscard]] static std::unexpected<Error> JustChanged(std::uint64_t block_id);
   // A disk has failed or is not scanned yet.
   [[nodiscard]] bool AnyDiskUnknown() const;
   // The error for a replica that is not in the map.
@@ -264,7 +265,10 @@ class BlockStore {
                                                                   const Replica& replica);
   // The caller holds the mutex of `in_pipeline`. False if the store no longer holds the replica.
   bool Update(const ReplicaInPipeline& in_pipeline, const std::function<void(Replica&)>& change);
-  void Discard(const std::shared_ptr<ReplicaInPipeline>& in_pipeline);
+  // The caller holds the mutex of the replica, and the replica itself.
+  void Discard(ReplicaInPipeline& in_pipeline);
+  // Takes the replica out of the map, unless another one of the block is there.
+  void EraseEntry(const ReplicaInPipeline& in_pipeline);
   void FailDisk(Disk& disk, const std::string& why);
   void Withdraw(std::uint64_t block_id) const {
     if (watcher_ != nullptr) watcher_->OnWithdrawn(block_id);

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
+#include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -125,6 +128,98 @@ TEST(DiskQueueTest, ADiskThatHangsTakesNoThreadsFromTheOthers) {
   EXPECT_TRUE(written.get());
   EXPECT_TRUE(hanging.get());
   EXPECT_TRUE(ReadBlock(*store, 2).has_value()) << "the replica was not dropped";
+}
+
+// A store with one disk that works on one call at a time, and a read of block 77 that hangs in it.
+class BusyDiskTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    store_ = OpenStore(files_, {directory_ / "a"}, {},
+                       {.max_calls = 1, .max_waiting = 4, .patience = milliseconds(50)});
+    StoreBlock(*store_, 77, RandomBytes(1000, 77));
+  }
+  void TearDown() override {
+    files_.Set(FaultyFileSystem::Fault::kNone);
+    if (hanging_.valid()) hanging_.wait();
+  }
+  void Hang() {
+    files_.Set(FaultyFileSystem::Fault::kHang, "/blk_77");
+    hanging_ =
+        std::async(std::launch::async, [this] { return ReadBlock(*store_, 77).has_value(); });
+    ASSERT_TRUE(files_.AwaitHanging(1, std::chrono::seconds(10)));
+  }
+  void GoOn() {
+    files_.Set(FaultyFileSystem::Fault::kNone);
+    EXPECT_TRUE(hanging_.get());
+  }
+  // Writes 5000 bytes, of which 1000 are acknowledged.
+  std::unique_ptr<ReplicaWriter> Write(std::uint64_t id) {
+    auto writer = store_->Create({.block_id = id, .generation_stamp = 1001, .checksum = {}});
+    EXPECT_TRUE(writer.has_value());
+    EXPECT_TRUE(WriteBytes(**writer, 0, std::span(data_).first(5000)).has_value());
+    (*writer)->Acknowledge(1000);
+    return *std::move(writer);
+  }
+  // A block recovery that keeps what the replica says it has.
+  void Recover(std::uint64_t id, std::uint64_t stamp, std::size_t expected) {
+    const auto found = store_->StartRecovery(id, 1001, stamp);
+    ASSERT_TRUE(found.has_value() && found->has_value());
+    EXPECT_EQ((*found)->length_bytes, expected);
+    const auto done = store_->FinishRecovery(id, stamp, (*found)->length_bytes);
+    ASSERT_TRUE(done.has_value()) << done.error().message;
+    const auto read = ReadBlock(*store_, id);
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    EXPECT_TRUE(std::ranges::equal(*read, std::span(data_).first(expected)));
+  }
+
+  const std::vector<std::byte> data_ = RandomBytes(5100, 1);
+  TemporaryDirectory directory_;
+  FaultyFileSystem files_;
+  std::unique_ptr<BlockStore> store_;
+  std::future<bool> hanging_;
+};
+
+TEST_F(BusyDiskTest, ACutIsRefusedAsAWholeOrNotAtAll) {
+  const auto writer = Write(1);
+  Hang();
+  const auto refused = store_->RecoverWriter(1, 1001, 1002, 1000, 5000);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kBusy) << refused.error().message;
+  GoOn();
+  Recover(1, 1005, 5000);
+}
+
+// After each step that may fail, the recovery tells of bytes that have their checksums.
+TEST_F(BusyDiskTest, ACutThatBrokeOffIsFinishedBeforeTheReplicaIsDescribed) {
+  bool whole = false;
+  std::uint64_t id = 1;
+  for (std::int64_t step = 0; !whole; ++step, ++id) {
+    ASSERT_LT(step, 20);
+    const auto writer = Write(id);
+    files_.DieAfter(step);
+    whole = store_->RecoverWriter(id, 1001, 1002, 1000, 5000).has_value();
+    files_.Revive();
+    Recover(id, 1005, 1000);
+  }
+  EXPECT_GT(id, 5U);
+}
+
+// Whoever wants the replica of a writer that hangs is told in time.
+TEST_F(BusyDiskTest, NobodyWaitsForAWriterThatHangs) {
+  const auto writer = Write(1);
+  files_.Set(FaultyFileSystem::Fault::kHang, "/blk_1");
+  hanging_ = std::async(std::launch::async, [&] {
+    return WriteBytes(*writer, 5000, std::span(data_).subspan(5000)).has_value();
+  });
+  ASSERT_TRUE(files_.AwaitHanging(1, std::chrono::seconds(10)));
+  EXPECT_EQ(store_->StartRecovery(1, 1001, 1005).error().code, ErrorCode::kBusy);
+  EXPECT_EQ(store_->RecoverWriter(1, 1001, 1002, 1000, 5000).error().code, ErrorCode::kBusy);
+  EXPECT_EQ(store_->RecoverClose(1, 1001, 1002, 5000).error().code, ErrorCode::kBusy);
+  const auto again = store_->Create({.block_id = 1, .generation_stamp = 1003, .checksum = {}});
+  ASSERT_FALSE(again.has_value());
+  EXPECT_EQ(again.error().code, ErrorCode::kBusy);
+  GoOn();
+  Recover(1, 1005, 5100);
 }
 
 }  // namespace

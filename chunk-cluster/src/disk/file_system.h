@@ -36,6 +36,9 @@ class File {
     call();
     return {};
   }
+  // This file for a step that must not stay undone: none of its calls is refused because the disk
+  // does not keep up. Lives as long as this object.
+  [[nodiscard]] virtual File& Unrefused() { return *this; }
   // For sendfile. Negative if the file can be read through Read only.
   [[nodiscard]] virtual int descriptor() const { return -1; }
 };

@@ -6,44 +6,62 @@ namespace ebb {
 
 namespace {
 
-class QueuedFile final : public File {
+class QueuedCalls : public File {
  public:
-  QueuedFile(std::unique_ptr<File> file, DiskQueue& queue)
-      : file_(std::move(file)), queue_(queue) {}
+  QueuedCalls(File& file, DiskQueue& queue, bool refuses)
+      : file_(file), queue_(queue), refuses_(refuses) {}
 
   Result<std::size_t> Read(std::uint64_t offset, std::span<std::byte> out) override {
-    EBB_ASSIGN(const auto permit, queue_.Enter());
-    return file_->Read(offset, out);
+    EBB_ASSIGN(const auto permit, Enter());
+    return file_.Read(offset, out);
   }
   Status Write(std::uint64_t offset, std::span<const std::byte> data) override {
-    EBB_ASSIGN(const auto permit, queue_.Enter());
-    return file_->Write(offset, data);
+    EBB_ASSIGN(const auto permit, Enter());
+    return file_.Write(offset, data);
   }
   Status Reserve(std::uint64_t bytes) override {
-    EBB_ASSIGN(const auto permit, queue_.Enter());
-    return file_->Reserve(bytes);
+    EBB_ASSIGN(const auto permit, Enter());
+    return file_.Reserve(bytes);
   }
   Status Truncate(std::uint64_t length) override {
     const auto permit = queue_.EnterAtOnce();
-    return file_->Truncate(length);
+    return file_.Truncate(length);
   }
   Status Sync() override {
-    EBB_ASSIGN(const auto permit, queue_.Enter());
-    return file_->Sync();
+    EBB_ASSIGN(const auto permit, Enter());
+    return file_.Sync();
   }
   Result<std::uint64_t> Size() override {
-    EBB_ASSIGN(const auto permit, queue_.Enter());
-    return file_->Size();
+    EBB_ASSIGN(const auto permit, Enter());
+    return file_.Size();
   }
   Status Call(const std::function<void()>& call) override {
-    EBB_ASSIGN(const auto permit, queue_.Enter());
-    return file_->Call(call);
+    EBB_ASSIGN(const auto permit, Enter());
+    return file_.Call(call);
   }
-  int descriptor() const override { return file_->descriptor(); }
+  int descriptor() const override { return file_.descriptor(); }
+
+ private:
+  [[nodiscard]] Result<DiskQueue::Permit> Enter() {
+    if (refuses_) return queue_.Enter();
+    return queue_.EnterAtOnce();
+  }
+
+  File& file_;
+  DiskQueue& queue_;
+  const bool refuses_;
+};
+
+class QueuedFile final : public QueuedCalls {
+ public:
+  QueuedFile(std::unique_ptr<File> file, DiskQueue& queue)
+      : QueuedCalls(*file, queue, true), file_(std::move(file)), unrefused_(*file_, queue, false) {}
+
+  File& Unrefused() override { return unrefused_; }
 
  private:
   const std::unique_ptr<File> file_;
-  DiskQueue& queue_;
+  QueuedCalls unrefused_;
 };
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace ebb {
 
 // A call that begins an operation, or that reads, writes or syncs bytes, fails with kBusy if the
 // disk does not keep up. A call that changes names or lengths never fails for that: such a step is
-// one of several that belong together. Thread-safe. The queue and the other file system outlive it
-// and its files.
+// one of several that belong together. A file has more of these: see Unrefused. Thread-safe. The
+// queue and the other file system outlive it and its files.
 class QueuedFileSystem final : public FileSystem {
  public:
   QueuedFileSystem(FileSystem& files, DiskQueue& queue) : files_(files), queue_(queue) {}

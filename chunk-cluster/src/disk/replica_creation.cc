@@ -63,7 +63,8 @@ Status BlockStore::MakeRoomFor(const WriteRequest& request) {
                             request.block_id, existing->generation_stamp, NameOf(existing->state)));
   }
   if (existing->in_pipeline) {
-    Discard(existing->in_pipeline);
+    EBB_ASSIGN(const auto lock, existing->in_pipeline->Lock());
+    Discard(*existing->in_pipeline);
   } else {
     (void)Delete(request.block_id, existing->generation_stamp);
   }
@@ -121,7 +122,7 @@ Result<std::shared_ptr<ReplicaInPipeline>> BlockStore::Reopen(std::uint64_t bloc
   const auto it = replicas_.find(block_id);
   if (it == replicas_.end() || it->second.in_pipeline ||
       it->second.generation_stamp != replica.generation_stamp) {
-    return Fail(ErrorCode::kBusy, fmt::format("block {} has just changed; try again", block_id));
+    return JustChanged(block_id);
   }
   it->second.in_pipeline = in_pipeline;
   it->second.state = ReplicaState::kBeingWritten;
@@ -165,7 +166,7 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::RecoverAppend(std::uint64_t b
                             replica->generation_stamp, length, new_stamp));
   }
   EBB_ASSIGN(const auto in_pipeline, Reopen(block_id, *replica));
-  const std::lock_guard lock(in_pipeline->mutex);
+  EBB_ASSIGN(const auto lock, in_pipeline->Lock());
   EBB_TRY(in_pipeline->SetGenerationStamp(new_stamp));
   EBB_TRY(in_pipeline->MoveTo(format::kBeingWritten));
   Update(*in_pipeline, [&](Replica& entry) { entry.generation_stamp = new_stamp; });
@@ -201,17 +202,20 @@ Result<ReplicaInfo> BlockStore::Finalize(ReplicaInPipeline& in_pipeline, bool sy
   return info;
 }
 
-void BlockStore::Discard(const std::shared_ptr<ReplicaInPipeline>& in_pipeline) {
-  const std::lock_guard lock(in_pipeline->mutex);
-  if (in_pipeline->closed) return;
-  in_pipeline->TakeOver();
-  in_pipeline->closed = true;
-  in_pipeline->RemoveFiles();
-  const std::lock_guard store_lock(mutex_);
-  const auto it = replicas_.find(in_pipeline->block_id);
-  if (it == replicas_.end() || it->second.in_pipeline != in_pipeline) return;
+void BlockStore::Discard(ReplicaInPipeline& in_pipeline) {
+  if (in_pipeline.closed) return;
+  in_pipeline.TakeOver();
+  in_pipeline.closed = true;
+  in_pipeline.RemoveFiles();
+  EraseEntry(in_pipeline);
+}
+
+void BlockStore::EraseEntry(const ReplicaInPipeline& in_pipeline) {
+  const std::lock_guard lock(mutex_);
+  const auto it = replicas_.find(in_pipeline.block_id);
+  if (it == replicas_.end() || it->second.in_pipeline.get() != &in_pipeline) return;
   replicas_.erase(it);
-  Withdraw(in_pipeline->block_id);
+  Withdraw(in_pipeline.block_id);
 }
 
 }  // namespace ebb

@@ -112,29 +112,46 @@ Status ReplicaInPipeline::WriteInsideChunk(std::uint64_t offset, std::span<const
 }
 
 Status ReplicaInPipeline::Truncate(std::uint64_t length) {
+  if (unfinished_cut && *unfinished_cut < length) EBB_TRY(Cut(*unfinished_cut));
   if (length > on_disk) {
     return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes and cannot be cut to {}",
                                                  block_id, on_disk.load(), length));
   }
+  return Cut(length);
+}
+
+// The first step may be refused. The others belong together.
+Status ReplicaInPipeline::Cut(std::uint64_t length) {
   const std::uint64_t chunk_start = length / checksum.bytes_per_chunk * checksum.bytes_per_chunk;
-  if (length != chunk_start && checksum.size() != 0) {
+  const bool within_chunk = length != chunk_start && checksum.size() != 0;
+  const bool shorter = length < on_disk;
+  auto& sums = meta->Unrefused();
+  if (shorter) {
     // The checksum of all bytes on the disk is in memory, that of fewer bytes is computed.
-    if (length < on_disk) {
+    auto sum = last_sum;
+    if (within_chunk) {
+      EBB_ASSIGN(sum, SumOf(chunk_start, length));
+    }
+    unfinished_cut = length;
+    last_sum = sum;
+  }
+  if (within_chunk) {
+    if (shorter) {
       // After a crash between these steps, disk_scan.cc finds at least `length` valid bytes: those
       // that the old checksum of the chunk covers, or those that the new one does.
-      EBB_TRY(meta->Truncate(format::kMetaHeaderBytes + checksum.BytesFor(length)));
-      EBB_TRY(meta->Sync());
-      EBB_TRY(ComputeLastSum(chunk_start, length));
+      EBB_TRY(sums.Truncate(format::kMetaHeaderBytes + checksum.BytesFor(length)));
+      EBB_TRY(sums.Sync());
     }
     EBB_TRY(StoreLastSum(chunk_start));
-    if (length < on_disk) EBB_TRY(meta->Sync());
+    if (shorter) EBB_TRY(sums.Sync());
   }
   // Also if the replica has this length already: a write that failed midway may have left bytes
   // behind the end of either file.
-  EBB_TRY(data->Truncate(length));
-  EBB_TRY(meta->Truncate(format::kMetaHeaderBytes + checksum.BytesFor(length)));
+  EBB_TRY(data->Unrefused().Truncate(length));
+  EBB_TRY(sums.Truncate(format::kMetaHeaderBytes + checksum.BytesFor(length)));
   on_disk = length;
   acknowledged = std::min<std::uint64_t>(acknowledged, length);
+  unfinished_cut.reset();
   return {};
 }
 
@@ -156,23 +173,26 @@ Status ReplicaInPipeline::VerifyChunkOf(std::uint64_t length) {
                           block_id, chunk_start, length));
 }
 
-Status ReplicaInPipeline::ComputeLastSum(std::uint64_t chunk_start, std::uint64_t end) {
+Result<std::array<std::byte, 4>> ReplicaInPipeline::SumOf(std::uint64_t chunk_start,
+                                                          std::uint64_t end) {
   std::vector<std::byte> chunk(end - chunk_start);
   EBB_ASSIGN(const auto got, data->Read(chunk_start, chunk));
   if (got != chunk.size()) {
     return Fail(ErrorCode::kCorrupt, fmt::format("{} ends early", DataPath()));
   }
-  StoreBig32(last_sum.data(), checksum.Compute(0, chunk));
-  return {};
+  std::array<std::byte, 4> sum;
+  StoreBig32(sum.data(), checksum.Compute(0, chunk));
+  return sum;
 }
 
 Status ReplicaInPipeline::StoreLastSum(std::uint64_t chunk_start) {
   const std::uint64_t at = checksum.MetaOffset(chunk_start);
+  auto& sums = meta->Unrefused();
   // A full disk may refuse even to write the same bytes again.
   std::array<std::byte, 4> stored = {};
-  EBB_ASSIGN(const auto got, meta->Read(at, stored));
+  EBB_ASSIGN(const auto got, sums.Read(at, stored));
   if (got == stored.size() && stored == last_sum) return {};
-  return meta->Write(at, last_sum);
+  return sums.Write(at, last_sum);
 }
 
 Status ReplicaInPipeline::ReleaseRoom() {
@@ -210,6 +230,15 @@ void ReplicaInPipeline::RemoveFiles() {
   // A file that cannot be removed now is removed at the next start.
   (void)disk.files().Remove(DataPath());
   (void)disk.files().Remove(MetaPath());
+}
+
+Result<std::unique_lock<std::timed_mutex>> ReplicaInPipeline::Lock() {
+  std::unique_lock lock(mutex, disk.patience());
+  if (lock) return lock;
+  return Fail(ErrorCode::kBusy,
+              fmt::format("block {} is being written to disk {}, which does not keep up; use "
+                          "another replica, or try again",
+                          block_id, disk.directory()));
 }
 
 void ReplicaInPipeline::TakeOver() {

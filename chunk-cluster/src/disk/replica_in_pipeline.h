@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -38,7 +39,8 @@ struct ReplicaInPipeline {
   [[nodiscard]] Status Write(std::uint64_t offset, std::span<const std::byte> data,
                              std::span<const std::byte> sums, bool verify);
   // Cuts both files to `length` bytes of data. `length` is at most `on_disk`; if it is equal, only
-  // what a failed write has left behind the end is cut.
+  // what a failed write has left behind the end is cut. kBusy leaves the replica as it was. A cut
+  // that breaks off after that is finished by the next call, whatever its length.
   [[nodiscard]] Status Truncate(std::uint64_t length);
   // kCorrupt if the chunk within which a cut to `length` bytes ends does not fit its checksum.
   [[nodiscard]] Status VerifyChunkOf(std::uint64_t length);
@@ -49,6 +51,9 @@ struct ReplicaInPipeline {
   // replica.
   [[nodiscard]] Status MoveTo(std::string_view to);
   void RemoveFiles();
+  // Takes the mutex. A writer that waits for the disk holds it: kBusy if that takes longer than a
+  // call of the disk may wait.
+  [[nodiscard]] Result<std::unique_lock<std::timed_mutex>> Lock();
   // Takes the right to write from the current writer, and wakes its thread.
   void TakeOver();
 
@@ -73,6 +78,8 @@ struct ReplicaInPipeline {
   std::atomic<std::uint64_t> on_disk = 0;
   // Bytes that every later server of the pipeline has, too. May be read without the mutex.
   std::atomic<std::uint64_t> acknowledged = 0;
+  // The length to which a cut broke off: the bytes beyond it may have no checksums any more.
+  std::optional<std::uint64_t> unfinished_cut;
   // The checksum of the last chunk, if that chunk is not full.
   std::array<std::byte, 4> last_sum = {};
   // Only the writer that holds this ticket may write. A new writer increments it.
@@ -84,8 +91,10 @@ struct ReplicaInPipeline {
  private:
   [[nodiscard]] Status WriteInsideChunk(std::uint64_t offset, std::span<const std::byte> bytes,
                                         std::span<const std::byte> sums, bool verify);
-  // Sets last_sum to the checksum of the data in [chunk_start, end).
-  [[nodiscard]] Status ComputeLastSum(std::uint64_t chunk_start, std::uint64_t end);
+  // The checksum of the data in [chunk_start, end).
+  [[nodiscard]] Result<std::array<std::byte, 4>> SumOf(std::uint64_t chunk_start,
+                                                       std::uint64_t end);
+  [[nodiscard]] Status Cut(std::uint64_t length);
   [[nodiscard]] Status StoreLastSum(std::uint64_t chunk_start);
 };
 

@@ -23,7 +23,7 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::RecoverWriter(std::uint64_t b
                                                  block_id, NameOf(replica->state)));
   }
   const auto in_pipeline = replica->in_pipeline;
-  const std::lock_guard lock(in_pipeline->mutex);
+  EBB_ASSIGN(const auto lock, in_pipeline->Lock());
   if (in_pipeline->closed || in_pipeline->generation_stamp < generation_stamp ||
       in_pipeline->generation_stamp > new_stamp) {
     return Fail(ErrorCode::kInvalid,
@@ -67,7 +67,8 @@ Result<ReplicaInfo> BlockStore::RecoverClose(std::uint64_t block_id, std::uint64
   }
   Result<ReplicaInfo> info = NoReplica(block_id);
   {
-    const std::lock_guard lock(in_pipeline->mutex);
+    EBB_ASSIGN(const auto lock, in_pipeline->Lock());
+    if (in_pipeline->closed) return JustChanged(block_id);
     in_pipeline->TakeOver();
     if (in_pipeline->on_disk != length) return wrong_length(in_pipeline->on_disk);
     EBB_TRY(in_pipeline->Truncate(length));
@@ -87,14 +88,16 @@ Result<std::optional<ReplicaInfo>> BlockStore::StartRecovery(std::uint64_t block
   }
   if (!replica || replica->state == ReplicaState::kTemporary) return std::nullopt;
   if (replica->in_pipeline) {
-    const std::lock_guard lock(replica->in_pipeline->mutex);
-    replica->in_pipeline->TakeOver();
+    auto& in_pipeline = *replica->in_pipeline;
+    EBB_ASSIGN(const auto lock, in_pipeline.Lock());
+    in_pipeline.TakeOver();
+    // Only bytes that have their checksums may be told of.
+    const auto cut = in_pipeline.unfinished_cut;
+    if (cut && !in_pipeline.closed) EBB_TRY(in_pipeline.Truncate(*cut));
   }
   const std::lock_guard lock(mutex_);
   const auto it = replicas_.find(block_id);
-  if (it == replicas_.end()) {
-    return Fail(ErrorCode::kBusy, fmt::format("block {} has just changed; try again", block_id));
-  }
+  if (it == replicas_.end()) return JustChanged(block_id);
   auto& entry = it->second;
   if (entry.generation_stamp < generation_stamp || entry.generation_stamp >= recovery_id ||
       entry.recovery_id > recovery_id) {
@@ -132,7 +135,8 @@ Result<ReplicaInfo> BlockStore::FinishRecovery(std::uint64_t block_id, std::uint
   Result<ReplicaInfo> info = NoReplica(block_id);
   Status good;
   {
-    const std::lock_guard lock(in_pipeline->mutex);
+    EBB_ASSIGN(const auto lock, in_pipeline->Lock());
+    if (in_pipeline->closed) return JustChanged(block_id);
     if (in_pipeline->on_disk < new_length) return too_short(in_pipeline->on_disk);
     const bool cuts = was_finalized && new_length < in_pipeline->on_disk;
     // Bytes that lie for long may be damaged: no new checksum must hide that.
@@ -140,8 +144,13 @@ Result<ReplicaInfo> BlockStore::FinishRecovery(std::uint64_t block_id, std::uint
     if (good) {
       // A crash in the middle of the cut leaves a replica that the next start repairs.
       if (cuts) EBB_TRY(in_pipeline->MoveTo(format::kBeingWritten));
-      EBB_TRY(in_pipeline->Truncate(new_length));
-      EBB_TRY(in_pipeline->SetGenerationStamp(recovery_id));
+      good = in_pipeline->Truncate(new_length);
+      if (good) EBB_TRY(in_pipeline->SetGenerationStamp(recovery_id));
+      // A cut that was refused has changed nothing: the finalized replica is finalized again.
+      const bool unchanged = was_finalized && !in_pipeline->unfinished_cut;
+      if (!good && !(unchanged && good.error().code == ErrorCode::kBusy)) {
+        return std::unexpected(good.error());
+      }
     }
     info = Finalize(*in_pipeline, good.has_value());
   }

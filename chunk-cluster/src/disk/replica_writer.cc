@@ -16,13 +16,10 @@ ReplicaWriter::ReplicaWriter(BlockStore& store, std::shared_ptr<ReplicaInPipelin
       checksum_(in_pipeline_->checksum) {}
 
 ReplicaWriter::~ReplicaWriter() {
-  {
-    const std::lock_guard lock(in_pipeline_->mutex);
-    if (in_pipeline_->closed || in_pipeline_->ticket != ticket_) return;
-    in_pipeline_->wake_writer = nullptr;
-    if (in_pipeline_->folder != format::kTemporary) return;
-  }
-  store_.Discard(in_pipeline_);
+  const std::lock_guard lock(in_pipeline_->mutex);
+  if (in_pipeline_->closed || in_pipeline_->ticket != ticket_) return;
+  in_pipeline_->wake_writer = nullptr;
+  if (in_pipeline_->folder == format::kTemporary) store_.Discard(*in_pipeline_);
 }
 
 Status ReplicaWriter::CheckTicket() const {
