@@ -582,6 +582,39 @@ TEST_F(ScanTest, ADiskThatHangsInTheScanForLongHasFailed) {
   EXPECT_FALSE(store_->Find(2).has_value()) << "a failed disk stays failed";
 }
 
+TEST_F(ScanTest, ACreationThatFailsLateLeavesTheReplicaOfAnotherWriter) {
+  auto opened = BlockStore::Open(
+      files_, {.directories = Directories(), .hung_disk_after = std::chrono::seconds(1)});
+  ASSERT_TRUE(opened.has_value()) << opened.error().message;
+  store_ = std::move(*opened);
+  ASSERT_TRUE(store_->Attach("CID-1", "BP-1", 7));
+  const auto disks = store_->Disks();
+  files_.Set(FaultyFileSystem::Fault::kHang, directory_ / "b/rbw");
+  auto late = std::async(std::launch::async, [&] {
+    return store_
+        ->Create({.block_id = 9,
+                  .generation_stamp = 1001,
+                  .checksum = {},
+                  .storage_uuid = disks[1].storage_uuid})
+        .has_value();
+  });
+  ASSERT_TRUE(files_.AwaitHanging(1, std::chrono::seconds(10)));
+  files_.Set(FaultyFileSystem::Fault::kHang, directory_ / "b");
+  auto probe = std::async(std::launch::async, [&] { return store_->ProbeDisk(1); });
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!store_->Disks()[1].failed) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    store_->DropHungDisks();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  StoreBlock(*store_, 9, RandomBytes(700, 9));
+  files_.Set(FaultyFileSystem::Fault::kFailAll, directory_ / "b");
+  EXPECT_FALSE(late.get());
+  EXPECT_FALSE(probe.get());
+  ASSERT_TRUE(store_->Find(9).has_value());
+  EXPECT_EQ(*ReadBlock(*store_, 9), RandomBytes(700, 9));
+}
+
 // The namenode trusts what it knows of this server until the report of the late disk.
 TEST_F(ScanTest, WhatALateScanFindsReplacesNoReplicaThatIsKnown) {
   const auto leave_open = [&](const std::string& directory, std::uint64_t id) {

@@ -101,10 +101,7 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& re
   if (auto created = in_pipeline->Create(request.checksum, request.expected_bytes); !created) {
     in_pipeline->closed = true;
     in_pipeline->RemoveFiles();
-    {
-      const std::lock_guard store_lock(mutex_);
-      replicas_.erase(request.block_id);
-    }
+    EraseEntry(*in_pipeline);
     if (!IsShortage(created.error().code)) Suspect(*disk, created.error().message);
     return std::unexpected(std::move(created).error());
   }
