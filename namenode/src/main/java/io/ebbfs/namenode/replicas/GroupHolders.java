@@ -3,11 +3,13 @@ package io.ebbfs.namenode.replicas;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -17,30 +19,58 @@ import java.util.Set;
  * The servers that may have blocks of a group that is being written: those to which the client
  * writes, and those that have reported a block.
  */
-final class GroupHolders {
+public final class GroupHolders {
   /** A disk that may have the block of this index. */
   record Holder(int index, String storageUuid) {}
 
   private final List<Holder> holders;
+  // The blocks whose servers have said that the client has finished them, with a whole cell or
+  // more.
+  private final Set<Integer> whole;
 
-  private GroupHolders(List<Holder> holders) {
+  private GroupHolders(List<Holder> holders, Set<Integer> whole) {
     this.holders = holders;
+    this.whole = whole;
   }
 
-  static GroupHolders read(Transaction transaction, BlockRow group) throws IOException {
+  /** Reads them in a transaction that has locked the group. */
+  public static GroupHolders read(Transaction transaction, BlockRow group) throws IOException {
     List<Holder> holders = new ArrayList<>();
+    Set<Integer> whole = new HashSet<>();
+    int cellBytes = BlockGroupLayout.of(group.getEcPolicyId()).policy().getCellSize();
     for (Row<BlockRow> row : GroupRows.blocks(transaction, group)) {
       Set<String> storages = new LinkedHashSet<>(row.value().getPipelineStorageUuidsList());
-      ReplicaRows.of(transaction, group.getInternalOwnerId(), row.value().getBlockId())
-          .forEach(replica -> storages.add(replica.storageUuid()));
       int index = (int) row.key().firstLong();
+      for (ReplicaRows.Replica replica :
+          ReplicaRows.of(transaction, group.getInternalOwnerId(), row.value().getBlockId())) {
+        storages.add(replica.storageUuid());
+        if (replica.finalized()
+            && replica.row().getGenerationStamp() >= group.getGenerationStamp()
+            && replica.row().getLengthBytes() >= cellBytes) {
+          whole.add(index);
+        }
+      }
       storages.forEach(storage -> holders.add(new Holder(index, storage)));
     }
-    return new GroupHolders(holders);
+    return new GroupHolders(holders, whole);
   }
 
-  List<String> storages() {
+  /** The disks that may have blocks. */
+  public List<String> storages() {
     return holders.stream().map(Holder::storageUuid).toList();
+  }
+
+  /**
+   * Why the group cannot be unreadable, as far as its servers have reported: a chunk server of a
+   * version that knows no groups says so of its block 0. Empty if it may be.
+   */
+  public Optional<String> whyReadable(BlockRow group) {
+    int needed = BlockGroupLayout.of(group.getEcPolicyId()).dataUnits();
+    return whole.size() < needed
+        ? Optional.empty()
+        : Optional.of(
+            "its servers have reported %d blocks with whole cells, and %d are needed"
+                .formatted(whole.size(), needed));
   }
 
   /**

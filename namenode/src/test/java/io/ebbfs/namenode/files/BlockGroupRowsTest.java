@@ -233,6 +233,50 @@ class BlockGroupRowsTest {
     assertThat(real.status("/d/f").getLen()).isEqualTo(GROUP);
   }
 
+  /** The server that leads the recovery may be of a version that knows no groups. */
+  @Test
+  void aGroupThatCanBeReadIsNotRemoved() throws IOException {
+    Handle file = open("/d/f");
+    Block first = report(file, add(real.writes, file, null), GROUP);
+    Block second = add(real.writes, file, first);
+    List<String> disks = disks(file);
+    for (int index = 1; index < 4; index++) { // the client has closed them, and then died
+      datanodes.report(
+          new Block(
+              second.getBlockId() + index,
+              NamespaceFixture.BLOCK_BYTES,
+              second.getGenerationStamp()),
+          new String[] {disks.get(index)});
+    }
+    assertThat(real.recovery.release(file.fileId(), CLIENT)).isFalse();
+    long stamp = orderedRecovery(file).getNewGenerationStamp();
+    assertThatThrownBy(
+            () ->
+                real.recovery.commitBlockSynchronization(
+                    second.getBlockId(), stamp, 0, true, true, List.of()))
+        .hasMessageContaining("have reported 3 blocks with whole cells, and 3 are needed");
+    assertThat(isOpen(file)).isTrue();
+  }
+
+  @Test
+  void aGroupIsNotRemovedBeforeEveryHolderHasReportedItsDisk() throws IOException {
+    Handle file = open("/d/f");
+    Block first = report(file, add(real.writes, file, null), GROUP);
+    Block second = add(real.writes, file, first);
+    List<String> disks = disks(file);
+    assertThat(real.recovery.release(file.fileId(), CLIENT)).isFalse();
+    long stamp = orderedRecovery(file).getNewGenerationStamp();
+    datanodes.registerAgain(disks.get(4));
+    assertThatThrownBy(
+            () ->
+                real.recovery.commitBlockSynchronization(
+                    second.getBlockId(), stamp, 0, true, true, List.of()))
+        .hasMessageContaining("disk %s has not sent its full report yet".formatted(disks.get(4)));
+    datanodes.reportFully(disks.get(4));
+    real.recovery.commitBlockSynchronization(second.getBlockId(), stamp, 0, true, true, List.of());
+    assertThat(isOpen(file)).isFalse();
+  }
+
   /** A block of a dead server may make the group readable. */
   @Test
   void aRecoveryAlsoAsksServersThatMayComeBack() throws IOException {

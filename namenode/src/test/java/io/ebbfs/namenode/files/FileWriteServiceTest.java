@@ -394,6 +394,29 @@ class FileWriteServiceTest {
     assertThat(blocks().getFileLength()).isEqualTo(77);
   }
 
+  /** Else one that takes longer than the pause would be made void by the next, for ever. */
+  @Test
+  void recoveriesThatDoNotEndGetMoreTime() throws IOException {
+    add(null);
+    assertThat(real.recovery.release(handle.fileId(), CLIENT)).isFalse();
+    long last = recoveryStamp();
+    for (int pauses : new int[] {1, 1, 1, 1, 2, 2, 2, 2, 3, 3}) {
+      real.clock.advance(pauses * NamespaceFixture.RECOVERY_RETRY_MILLIS - 1);
+      tickOften();
+      assertThat(recoveryStamp()).isEqualTo(last);
+      real.clock.advance(1);
+      tickOften();
+      assertThat(recoveryStamp()).isGreaterThan(last);
+      last = recoveryStamp();
+    }
+  }
+
+  private void tickOften() {
+    for (int tick = 0; tick < 10; tick++) {
+      real.monitor.tick();
+    }
+  }
+
   @Test
   void noRecoveryIsOrderedBeforeEveryHolderHasReportedItsDisk() throws IOException {
     add(null);

@@ -21,6 +21,7 @@ public final class LeaseMonitor {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseMonitor.class);
   private static final int MOST_TICKS = 8;
   private static final int LOOKS_PER_PACE = 4;
+  private static final int MOST_PATIENCE = 3;
 
   private final MetadataStore store;
   private final LeaseManager leases;
@@ -35,6 +36,11 @@ public final class LeaseMonitor {
 
     Wait after(long tick) {
       return new Wait(tick + Math.min(MOST_TICKS, 1 + looks / LOOKS_PER_PACE), looks + 1);
+    }
+
+    /** As of {@link LeaseRecovery#isUnderWay}: recoveries may be slow rather than lost. */
+    int patience() {
+      return (int) Math.min(MOST_PATIENCE, 1 + looks / LOOKS_PER_PACE);
     }
   }
 
@@ -77,7 +83,7 @@ public final class LeaseMonitor {
         continue;
       }
       try {
-        if (recovery.isUnderWay(fileId)) {
+        if (recovery.isUnderWay(fileId, wait.patience())) {
           continue;
         }
         waits.put(fileId, wait.after(ticks));

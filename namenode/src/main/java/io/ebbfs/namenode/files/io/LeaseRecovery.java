@@ -8,6 +8,7 @@ import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.EncodedBlocks;
+import io.ebbfs.namenode.replicas.GroupHolders;
 import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.replicas.ReplicaRows;
 import io.ebbfs.namenode.replicas.StripeService;
@@ -135,24 +136,29 @@ public final class LeaseRecovery {
 
   /** As {@link #release}, but does not repeat a recovery that began a short while ago. */
   public boolean releaseAgain(long fileId, String holder) throws IOException {
-    return !isUnderWay(fileId) && release(fileId, holder);
+    return !isUnderWay(fileId, 1) && release(fileId, holder);
   }
 
-  /** Whether a recovery of the last block began a short while ago, so that it may still end. */
-  public boolean isUnderWay(long fileId) throws IOException {
+  /**
+   * Whether a recovery of the last block began a short while ago, so that it may still end. The
+   * next one makes its result void.
+   *
+   * @param patience how many times the usual time it has
+   */
+  public boolean isUnderWay(long fileId, int patience) throws IOException {
     return store.transact(
         fileId,
         Durability.RELAXED,
         transaction ->
             LeaseRows.sinceMillis(transaction, LeaseManager.RECOVERY_HOLDER, fileId)
-                .filter(this::isRecent)
+                .filter(sinceMillis -> isRecent(sinceMillis, patience))
                 .isPresent());
   }
 
   /** A time in the future was written before the time of day was set back: it is not recent. */
-  private boolean isRecent(long sinceMillis) {
+  private boolean isRecent(long sinceMillis, int patience) {
     long ago = clock.millis() - sinceMillis;
-    return ago >= 0 && ago < settings.recoveryRetryMillis();
+    return ago >= 0 && ago < patience * settings.recoveryRetryMillis();
   }
 
   /** What is left to do about a file after the transaction that decided on it. */
@@ -490,7 +496,8 @@ public final class LeaseRecovery {
               }
               FileBlocks file = new FileBlocks(transaction, blocks, owner.get());
               file.lockLast(1);
-              refuseEarly(transaction, file, blockId, delete ? 0 : lengthBytes, storageUuids);
+              refuseEarly(
+                  transaction, file, blockId, delete, delete ? 0 : lengthBytes, storageUuids);
               return synchronize(
                   transaction,
                   file,
@@ -513,6 +520,7 @@ public final class LeaseRecovery {
       Transaction transaction,
       FileBlocks file,
       long blockId,
+      boolean delete,
       long lengthBytes,
       List<String> storageUuids)
       throws IOException {
@@ -520,6 +528,10 @@ public final class LeaseRecovery {
     if (last.isEmpty()
         || last.get().getBlockId() != blockId
         || FileBlocks.isCommitted(last.get())) {
+      return;
+    }
+    if (GroupRows.isGroup(last.get())) {
+      refuseEarly(GroupHolders.read(transaction, last.get()), last.get(), delete, storageUuids);
       return;
     }
     Set<String> others = new LinkedHashSet<>(last.get().getPipelineStorageUuidsList());
@@ -538,6 +550,23 @@ public final class LeaseRecovery {
       throw new IOException(
           "block %d of file %d is not closed with %d bytes now, %s: its recovery is repeated"
               .formatted(blockId, file.file().id(), lengthBytes, unknown.get()));
+    }
+  }
+
+  /** The same for a group, of which nothing is promised while it is open. */
+  private void refuseEarly(
+      GroupHolders holders, BlockRow group, boolean delete, List<String> storageUuids)
+      throws IOException {
+    Set<String> others = new LinkedHashSet<>(holders.storages());
+    storageUuids.forEach(others::remove);
+    Optional<String> why = blocks.whyHoldersAreUnknown(others);
+    if (why.isEmpty() && delete) {
+      why = holders.whyReadable(group);
+    }
+    if (why.isPresent()) {
+      throw new IOException(
+          "block group blk_%d is not %s now, %s: its recovery is repeated"
+              .formatted(group.getBlockId(), delete ? "removed" : "closed", why.get()));
     }
   }
 
