@@ -77,8 +77,14 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
   int unreachable = 0;
   // A holder that was in the pipeline and has no byte: nobody was told that any byte is stored.
   bool empty = false;
-  for (const auto& location : recovering.block().locs()) {
-    const auto found = InitReplicaRecovery(store, location.id(), recovering);
+  const auto& locations = recovering.block().locs();
+  const auto answers =
+      AtTheSameTime(static_cast<std::size_t>(locations.size()), [&](std::size_t i) {
+        return InitReplicaRecovery(store, locations.at(static_cast<int>(i)).id(), recovering);
+      });
+  for (int i = 0; i < locations.size(); ++i) {
+    const auto& location = locations.at(i);
+    const auto& found = answers[static_cast<std::size_t>(i)];
     if (!found && IsNotReady(found.error())) {
       // Its replica may be the longest, or the only one.
       return Fail(ErrorCode::kNotReady,
@@ -122,14 +128,17 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
     }
     const std::uint64_t length = *chosen;
     commit.set_newlength(length);
-    for (const auto& candidate : candidates) {
-      const auto storage = UpdateReplica(store, candidate, block, recovery_id, length);
+    const auto storages = AtTheSameTime(candidates.size(), [&](std::size_t i) {
+      return UpdateReplica(store, candidates[i], block, recovery_id, length);
+    });
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const auto& storage = storages[i];
       if (!storage) {
         spdlog::warn("recovery {} of block {}: {}", recovery_id, block.blockid(),
                      storage.error().message);
         continue;
       }
-      *commit.add_newtaragets() = candidate.server;
+      *commit.add_newtaragets() = candidates[i].server;
       commit.add_newtargetstorages(*storage);
     }
     if (commit.newtaragets_size() == 0) {

@@ -3,7 +3,12 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,17 +29,18 @@ class GroupRecovery {
 
   // The message for the namenode.
   Result<datanode::CommitBlockSynchronizationRequestProto> Run() {
-    AskHolders();
+    EBB_TRY(AskHolders());
     std::vector<std::uint64_t> lengths;
     for (const auto& [index, candidate] : candidates_) {
       lengths.push_back(candidate.replica.length_bytes);
     }
     const std::uint64_t safe = layout_.SafeBytes(std::move(lengths));
-    if (safe == 0 && candidates_.size() < layout_.data_units && !MustBeUnreadable()) {
+    if (safe == 0 && MayBeReadable()) {
       return Fail(ErrorCode::kNetwork,
-                  fmt::format("{} blocks of group {} take part in its recovery, of which {} are "
-                              "needed; the namenode tries again",
-                              candidates_.size(), group().blockid(), layout_.data_units));
+                  fmt::format("no whole row of group {} can be read from the {} blocks that take "
+                              "part in its recovery, and {} others did not answer; the namenode "
+                              "tries again",
+                              group().blockid(), candidates_.size(), silent_.size()));
     }
     return Finish(safe);
   }
@@ -48,44 +54,62 @@ class GroupRecovery {
     return block;
   }
 
-  void AskHolders() {
-    const std::string& indices = recovering_.blockindices();
-    for (int i = 0; i < recovering_.block().locs_size(); ++i) {
-      Ask(static_cast<std::uint8_t>(indices[static_cast<std::size_t>(i)]),
-          recovering_.block().locs(i).id());
+  [[nodiscard]] Status AskHolders() {
+    const auto& locations = recovering_.block().locs();
+    const auto answers =
+        AtTheSameTime(static_cast<std::size_t>(locations.size()), [&](std::size_t i) {
+          RecoveringBlockProto block = recovering_;
+          *block.mutable_block()->mutable_b() = BlockAt(IndexOf(i));
+          block.clear_ecpolicy();
+          block.clear_blockindices();
+          return InitReplicaRecovery(store_, locations.at(static_cast<int>(i)).id(), block);
+        });
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      EBB_TRY(Note(IndexOf(i), locations.at(static_cast<int>(i)).id(), answers[i]));
     }
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t IndexOf(std::size_t location) const {
+    return static_cast<std::uint8_t>(recovering_.blockindices()[location]);
   }
 
   // Of several replicas of a block the longest takes part.
-  void Ask(std::uint64_t index, const DatanodeIDProto& holder) {
-    RecoveringBlockProto block = recovering_;
-    *block.mutable_block()->mutable_b() = BlockAt(index);
-    block.clear_ecpolicy();
-    block.clear_blockindices();
-    const auto found = InitReplicaRecovery(store_, holder, block);
+  [[nodiscard]] Status Note(std::uint64_t index, const DatanodeIDProto& holder,
+                            const Result<std::optional<ReplicaInfo>>& found) {
+    if (!found && IsNotReady(found.error())) {
+      return Fail(ErrorCode::kNotReady,
+                  fmt::format("recovery {} of group {} waits for {}:{}: {}; the namenode tries "
+                              "again",
+                              recovering_.newgenstamp(), group().blockid(), holder.ipaddr(),
+                              holder.ipcport(), found.error().message));
+    }
     if (!found) {
+      silent_.insert(index);
       spdlog::warn("recovery {} of group {}: {}:{} does not take part: {}",
                    recovering_.newgenstamp(), group().blockid(), holder.ipaddr(), holder.ipcport(),
                    found.error().message);
-      return;
+      return {};
     }
     const bool usable = *found && (*found)->generation_stamp >= group().generationstamp() &&
                         (*found)->length_bytes > 0 && (*found)->state <= ReplicaState::kWaiting;
-    if (!usable) {
-      ++without_bytes_;
-      return;
-    }
+    if (!usable) return {};
     const auto known = candidates_.find(index);
     if (known == candidates_.end() ||
         known->second.replica.length_bytes < (*found)->length_bytes) {
       candidates_.insert_or_assign(index, Candidate{holder, **found});
     }
+    return {};
   }
 
-  // Whether the holders that did not answer, with all their bytes, are too few to read the group.
-  [[nodiscard]] bool MustBeUnreadable() const {
-    return static_cast<std::uint64_t>(recovering_.block().locs_size()) - without_bytes_ <
-           layout_.data_units;
+  // Whether there may be as many blocks with a whole cell as a row needs: those that take part, and
+  // those of holders that did not answer.
+  [[nodiscard]] bool MayBeReadable() const {
+    std::set<std::uint64_t> whole = silent_;
+    for (const auto& [index, candidate] : candidates_) {
+      if (candidate.replica.length_bytes >= layout_.cell_bytes) whole.insert(index);
+    }
+    return whole.size() >= layout_.data_units;
   }
 
   Result<datanode::CommitBlockSynchronizationRequestProto> Finish(std::uint64_t safe) {
@@ -97,9 +121,11 @@ class GroupRecovery {
     commit.set_newlength(safe);
     if (safe == 0) return commit;
     std::uint64_t finished = 0;
-    const std::uint64_t last = candidates_.rbegin()->first;
-    for (std::uint64_t index = 0; index <= last; ++index) {
-      const auto storage = Update(index, safe / layout_.data_units);
+    const std::uint64_t count = candidates_.rbegin()->first + 1;
+    const auto storages = AtTheSameTime(
+        count, [&](std::uint64_t index) { return Update(index, safe / layout_.data_units); });
+    for (std::uint64_t index = 0; index < count; ++index) {
+      const auto& storage = storages[index];
       finished += storage.empty() ? 0 : 1;
       // The namenode finds the storage of each block at the place of its index.
       *commit.add_newtaragets() = storage.empty() ? Nobody() : candidates_.at(index).server;
@@ -116,7 +142,7 @@ class GroupRecovery {
   }
 
   // The storage of the block, which then has this length; empty if the block does not take part.
-  std::string Update(std::uint64_t index, std::uint64_t length) {
+  std::string Update(std::uint64_t index, std::uint64_t length) const {
     const auto candidate = candidates_.find(index);
     if (candidate == candidates_.end() || candidate->second.replica.length_bytes < length) {
       return {};
@@ -145,8 +171,8 @@ class GroupRecovery {
   const transfer::GroupLayout layout_;
   // By the index of the block in the group.
   std::map<std::uint64_t, Candidate> candidates_;
-  // Holders that answered and have no bytes.
-  std::uint64_t without_bytes_ = 0;
+  // The blocks of holders that did not answer, or cannot tell.
+  std::set<std::uint64_t> silent_;
 };
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace ebb::server {
 
 // Leads the recovery as its primary. Asks the holders for the lengths of their blocks, has the
 // blocks cut to whole rows of cells that can be read, and tells the namenode how many bytes of data
-// that are. A group with no such row is given up. After an error the namenode starts another
-// recovery.
+// that are. A group with no such row is given up, unless holders that did not answer may have the
+// blocks that are missing. After an error the namenode starts another recovery.
 [[nodiscard]] Status RecoverGroup(BlockStore& store, const ActiveNamenode& namenode,
                                   const hadoop::hdfs::RecoveringBlockProto& recovering);
 

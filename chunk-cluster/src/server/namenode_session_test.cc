@@ -715,6 +715,69 @@ TEST_F(NamenodeSessionTest, ABlockThatAHolderHasWithoutAnyByteIsRecoveredWithout
   });
 }
 
+// A chunk server as a recovery sees it, which holds each call until all that are expected have
+// come. It says that it has the blocks.
+class MeetingHolder {
+ public:
+  explicit MeetingHolder(int expected) : expected_(expected), rpc_(RpcServerOptions()) {
+    RpcHandlers handlers;
+    handlers["initReplicaRecovery"] = MakeRpcHandler<InitReplicaRecoveryRequestProto>(
+        [this](const RpcCaller&, const InitReplicaRecoveryRequestProto& request)
+            -> Result<InitReplicaRecoveryResponseProto> {
+          EBB_TRY(Meet(asked_, request.block().newgenstamp()));
+          InitReplicaRecoveryResponseProto response;
+          response.set_replicafound(true);
+          response.set_state(RBW);
+          *response.mutable_block() = BlockOf(request.block().block().b());
+          return response;
+        });
+    handlers["updateReplicaUnderRecovery"] = MakeRpcHandler<UpdateReplicaUnderRecoveryRequestProto>(
+        [this](const RpcCaller&, const UpdateReplicaUnderRecoveryRequestProto& request)
+            -> Result<UpdateReplicaUnderRecoveryResponseProto> {
+          EBB_TRY(Meet(cut_, request.recoveryid()));
+          UpdateReplicaUnderRecoveryResponseProto response;
+          response.set_storageuuid("storage");
+          return response;
+        });
+    rpc_.RegisterService(kInterDatanodeProtocol, 1, std::move(handlers));
+    EXPECT_TRUE(rpc_.Start());
+  }
+  // The same server, under so many names.
+  DatanodeInfoProto info(const Server& like, int name) const {
+    auto info = like.info();
+    info.mutable_id()->set_datanodeuuid("holder " + std::to_string(name));
+    info.mutable_id()->set_ipcport(rpc_.port());
+    return info;
+  }
+
+ private:
+  static BlockProto BlockOf(const ExtendedBlockProto& block) {
+    BlockProto found;
+    found.set_blockid(block.blockid());
+    found.set_genstamp(block.generationstamp());
+    found.set_numbytes(1000);
+    return found;
+  }
+  ebb::Status Meet(std::vector<std::uint64_t>& calls, std::uint64_t recovery_id) {
+    std::unique_lock lock(mutex_);
+    calls.push_back(recovery_id);
+    changed_.notify_all();
+    const bool met = changed_.wait_for(lock, std::chrono::seconds(10), [&] {
+      return calls.size() >= static_cast<std::size_t>(expected_);
+    });
+    if (met) return {};
+    return Fail(ErrorCode::kTimeout, "the other calls did not come");
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int expected_;
+  // The recoveries of the calls.
+  std::vector<std::uint64_t> asked_;
+  std::vector<std::uint64_t> cut_;
+  RpcServer rpc_;
+};
+
 // The recovery of group 32, whose data lie in three blocks with cells of 1000 bytes.
 RecoveringBlockProto RecoveringGroup(
     std::uint64_t recovery_id,
@@ -807,6 +870,89 @@ TEST_F(NamenodeSessionTest, AGroupIsGivenUpOnceItSurelyCannotBeRead) {
     ASSERT_EQ(namenode_.recoveries.size(), 1U);
     EXPECT_TRUE(namenode_.recoveries.front().deleteblock());
     EXPECT_EQ(namenode_.recoveries.front().newlength(), 0U);
+  });
+}
+
+TEST_F(NamenodeSessionTest, AGroupIsGivenUpByTheBlocksThatHaveAWholeCell) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  WritePart(leader, 0, 2500);
+  WritePart(leader, 1, 2500);
+  WritePart(leader, 2, 999);
+  auto dead = leader.info();
+  dead.mutable_id()->set_datanodeuuid("dead");
+  dead.mutable_id()->set_ipcport(1);
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
+  // Two blocks have whole rows, and the dead holder may have them, too.
+  const auto early = RecoverBlock(
+      *leader.store, client,
+      RecoveringGroup(
+          1009, {{0, leader.info()}, {1, leader.info()}, {2, leader.info()}, {3, dead}}));
+  ASSERT_FALSE(early.has_value());
+  EXPECT_EQ(early.error().code, ErrorCode::kNetwork) << early.error().message;
+  namenode_.Locked([&] { EXPECT_TRUE(namenode_.recoveries.empty()); });
+  // Without block 1 there are two at most, although three holders have bytes or may have some.
+  ASSERT_TRUE(leader.store->Delete(33, ~std::uint64_t{0}));
+  const auto known = RecoverBlock(
+      *leader.store, client,
+      RecoveringGroup(
+          1010, {{0, leader.info()}, {1, leader.info()}, {2, leader.info()}, {3, dead}}));
+  ASSERT_TRUE(known.has_value()) << known.error().message;
+  namenode_.Locked([&] {
+    ASSERT_EQ(namenode_.recoveries.size(), 1U);
+    EXPECT_TRUE(namenode_.recoveries.front().deleteblock());
+  });
+}
+
+TEST_F(NamenodeSessionTest, TheRecoveryOfAGroupWaitsForAHolderThatIsNotReady) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  for (const std::uint64_t index : {0, 1, 2}) WritePart(leader, index, 1000);
+  TemporaryDirectory directory;
+  auto opened = BlockStore::Open(RealFileSystem(), {{directory / "a"}, 0});
+  ASSERT_TRUE(opened.has_value());
+  RpcServer rpc{RpcServerOptions()};
+  RegisterInterDatanodeProtocol(rpc, **opened);
+  ASSERT_TRUE(rpc.Start());
+  auto scanning = leader.info();
+  scanning.mutable_id()->set_datanodeuuid((*opened)->server_uuid());
+  scanning.mutable_id()->set_ipcport(rpc.port());
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
+  const auto early = RecoverBlock(
+      *leader.store, client,
+      RecoveringGroup(
+          1009, {{0, leader.info()}, {1, leader.info()}, {2, leader.info()}, {3, scanning}}));
+  ASSERT_FALSE(early.has_value());
+  EXPECT_EQ(early.error().code, ErrorCode::kNotReady) << early.error().message;
+  namenode_.Locked([&] { EXPECT_TRUE(namenode_.recoveries.empty()); });
+}
+
+// So several that are silent take no more time than one.
+TEST_F(NamenodeSessionTest, TheHoldersOfABlockAreAskedAndCutAtTheSameTime) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
+  {
+    MeetingHolder holder(3);
+    const auto recovered = RecoverBlock(
+        *leader.store, client,
+        Recovering(1009, {holder.info(leader, 0), holder.info(leader, 1), holder.info(leader, 2)}));
+    ASSERT_TRUE(recovered.has_value()) << recovered.error().message;
+  }
+  MeetingHolder holder(4);
+  const auto recovered = RecoverBlock(*leader.store, client,
+                                      RecoveringGroup(1010, {{0, holder.info(leader, 0)},
+                                                             {1, holder.info(leader, 1)},
+                                                             {2, holder.info(leader, 2)},
+                                                             {4, holder.info(leader, 4)}}));
+  ASSERT_TRUE(recovered.has_value()) << recovered.error().message;
+  namenode_.Locked([&] {
+    ASSERT_EQ(namenode_.recoveries.size(), 2U);
+    EXPECT_EQ(namenode_.recoveries[0].newtargetstorages_size(), 3);
+    EXPECT_EQ(namenode_.recoveries[1].newlength(), 3000U);
+    ASSERT_EQ(namenode_.recoveries[1].newtargetstorages_size(), 5);
+    EXPECT_EQ(namenode_.recoveries[1].newtargetstorages(3), "");
+    EXPECT_EQ(namenode_.recoveries[1].newtargetstorages(4), "storage");
   });
 }
 

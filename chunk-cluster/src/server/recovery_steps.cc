@@ -11,7 +11,21 @@ namespace ebb::server {
 using namespace hadoop::hdfs;
 
 namespace {
-constexpr Timeout kHolderTimeout = std::chrono::seconds(20);
+
+// The namenode repeats a recovery after 30 s, and later after 60 and 90 s: a silent holder must not
+// take that long.
+constexpr Timeout kConnectTimeout = std::chrono::seconds(5);
+constexpr Timeout kAskTimeout = std::chrono::seconds(12);
+constexpr Timeout kCutTimeout = std::chrono::seconds(20);
+
+Status Call(const DatanodeIDProto& holder, const char* method,
+            const google::protobuf::MessageLite& request, google::protobuf::MessageLite& response,
+            Timeout timeout) {
+  RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()),
+                   kInterDatanodeProtocol, 1, {}, {.connect_timeout = kConnectTimeout});
+  return client.Call(method, request, response, timeout);
+}
+
 }  // namespace
 
 bool IsNotReady(const Error& error) {
@@ -29,9 +43,7 @@ Result<std::optional<ReplicaInfo>> InitReplicaRecovery(BlockStore& store,
   InitReplicaRecoveryRequestProto request;
   *request.mutable_block() = recovering;
   InitReplicaRecoveryResponseProto response;
-  RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()),
-                   kInterDatanodeProtocol, 1);
-  EBB_TRY(client.Call("initReplicaRecovery", request, response, kHolderTimeout));
+  EBB_TRY(Call(holder, "initReplicaRecovery", request, response, kAskTimeout));
   if (!response.replicafound()) return std::nullopt;
   return ReplicaInfo{response.block().blockid(),
                      response.block().genstamp(),
@@ -54,10 +66,7 @@ Result<std::string> UpdateReplica(BlockStore& store, const Candidate& candidate,
   request.set_recoveryid(recovery_id);
   request.set_newlength(length);
   UpdateReplicaUnderRecoveryResponseProto response;
-  RpcClient client(candidate.server.ipaddr(),
-                   static_cast<std::uint16_t>(candidate.server.ipcport()), kInterDatanodeProtocol,
-                   1);
-  EBB_TRY(client.Call("updateReplicaUnderRecovery", request, response, kHolderTimeout));
+  EBB_TRY(Call(candidate.server, "updateReplicaUnderRecovery", request, response, kCutTimeout));
   return response.storageuuid();
 }
 
