@@ -16,6 +16,15 @@ namespace {
 
 // Of one disk.
 constexpr std::size_t kMaxRemovals = 1'000'000;
+constexpr std::size_t kMaxCopies = 50'000;
+constexpr std::size_t kCopyThreads = 4;
+
+TaskQueue& QueueOf(std::map<std::string, std::unique_ptr<TaskQueue>>& queues,
+                   const std::string& storage_uuid, std::size_t threads, std::size_t limit) {
+  auto& queue = queues[storage_uuid];
+  if (!queue) queue = std::make_unique<TaskQueue>(threads, limit);
+  return *queue;
+}
 
 }  // namespace
 
@@ -26,15 +35,16 @@ void CommandExecutor::Execute(const Client& from, const DatanodeCommandProto& co
   }
 }
 
-void CommandExecutor::Queue(const char* what, const Client& from, std::function<void()> task) {
-  tasks_.Add(what, [this, what, from, task = std::move(task)] {
+std::function<void()> CommandExecutor::WhileObeyed(const char* what, const Client& from,
+                                                   std::function<void()> task) {
+  return [this, what, from, task = std::move(task)] {
     if (namenode_.followed() == from) {
       task();
     } else {
       spdlog::info("dropped a task ({}) of namenode {}, which is not followed any more", what,
                    from->address().Text());
     }
-  });
+  };
 }
 
 void CommandExecutor::Obey(const Client& from, const DatanodeCommandProto& command) {
@@ -47,13 +57,7 @@ void CommandExecutor::Obey(const Client& from, const DatanodeCommandProto& comma
       on_register_();
       return;
     case DatanodeCommandProto::BlockRecoveryCommand:
-      for (const auto& block : command.recoverycmd().blocks()) {
-        Queue("block recovery", from, [this, block] {
-          if (auto recovered = RecoverBlock(store_, namenode_, block); !recovered) {
-            spdlog::warn("block recovery failed: {}", recovered.error().message);
-          }
-        });
-      }
+      for (const auto& block : command.recoverycmd().blocks()) QueueRecovery(from, block);
       return;
     case DatanodeCommandProto::NullDatanodeCommand:
     case DatanodeCommandProto::FinalizeCommand:
@@ -100,9 +104,51 @@ void CommandExecutor::ObeyBlockCommand(const Client& from, const BlockCommandPro
         to.storage_types.push_back(static_cast<StorageTypeProto>(type));
       }
     }
-    Queue("copy of a block", from,
-          [this, block, to = std::move(to)] { CopyBlock(block, to); });
+    QueueCopy(from, block, std::move(to));
   }
+}
+
+void CommandExecutor::QueueRecovery(const Client& from, const RecoveringBlockProto& block) {
+  const std::uint64_t block_id = block.block().b().blockid();
+  const std::lock_guard lock(mutex_);
+  const auto waiting = waiting_recoveries_.find(block_id);
+  if (waiting != waiting_recoveries_.end()) {
+    auto& order = waiting->second;
+    if (order.from != from || order.block.newgenstamp() < block.newgenstamp()) {
+      order = {from, block};
+    }
+    return;
+  }
+  if (stopped_ || recoveries_.full()) {
+    spdlog::warn("block {} is not recovered: {} recoveries wait; the namenode orders it again",
+                 block_id, kMaxRecoveries);
+    return;
+  }
+  waiting_recoveries_.emplace(block_id, RecoveryOrder{from, block});
+  recoveries_.Add("block recovery", [this, block_id] { RecoverNewest(block_id); });
+}
+
+void CommandExecutor::RecoverNewest(std::uint64_t block_id) {
+  std::unique_lock lock(mutex_);
+  const auto order = waiting_recoveries_.extract(block_id).mapped();
+  lock.unlock();
+  WhileObeyed("block recovery", order.from, [&] {
+    if (auto recovered = RecoverBlock(store_, namenode_, order.block); !recovered) {
+      spdlog::warn("block recovery failed: {}", recovered.error().message);
+    }
+  })();
+}
+
+void CommandExecutor::QueueCopy(const Client& from, const BlockProto& block,
+                                transfer::CopyTargets targets) {
+  const auto found = store_.Find(block.blockid());
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return;
+  QueueOf(copy_queues_, found ? found->storage_uuid : "", kCopyThreads, kMaxCopies)
+      .Add("copy of a block",
+           WhileObeyed("copy of a block", from, [this, block, targets = std::move(targets)] {
+             CopyBlock(block, targets);
+           }));
 }
 
 void CommandExecutor::RemoveBlock(std::uint64_t block_id, std::uint64_t generation_stamp) {
@@ -110,7 +156,7 @@ void CommandExecutor::RemoveBlock(std::uint64_t block_id, std::uint64_t generati
   if (!found) return;
   const std::lock_guard lock(mutex_);
   if (stopped_) return;
-  auto& removals = RemovalsOf(found->storage_uuid);
+  auto& removals = QueueOf(removals_, found->storage_uuid, 1, kMaxRemovals);
   if (removals.full()) {
     spdlog::warn(
         "block {} is not removed: {} removals wait at disk {}; the namenode orders it again",
@@ -125,18 +171,13 @@ void CommandExecutor::RemoveBlock(std::uint64_t block_id, std::uint64_t generati
   });
 }
 
-// The caller holds the mutex.
-TaskQueue& CommandExecutor::RemovalsOf(const std::string& storage_uuid) {
-  auto& queue = removals_[storage_uuid];
-  if (!queue) queue = std::make_unique<TaskQueue>(1, kMaxRemovals);
-  return *queue;
-}
-
 void CommandExecutor::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
   }
+  recoveries_.Stop();
+  for (auto& [storage, queue] : copy_queues_) queue->Stop();
   for (auto& [storage, queue] : removals_) queue->Stop();
 }
 

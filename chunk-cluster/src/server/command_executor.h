@@ -23,30 +23,35 @@ namespace ebb::server {
 // Thread-safe. The objects passed in outlive the executor and its tasks.
 class CommandExecutor {
  public:
+  // A recovery waits for other servers, for some seconds if they are silent.
+  static constexpr std::size_t kRecoveryThreads = 8;
+  static constexpr std::size_t kMaxRecoveries = 50'000;
+
   using Client = ActiveNamenode::Client;
 
   // `on_register` is called if the namenode orders a new registration, and `on_bandwidth` with the
   // bytes per second that moves of a balancer may take. `self` tells how this server is registered.
-  CommandExecutor(BlockStore& store, ActiveNamenode& namenode, TaskQueue& tasks,
-                  std::function<void()> on_register,
+  CommandExecutor(BlockStore& store, ActiveNamenode& namenode, std::function<void()> on_register,
                   std::function<void(std::uint64_t)> on_bandwidth,
                   std::function<hadoop::hdfs::DatanodeIDProto()> self)
       : store_(store),
         namenode_(namenode),
-        tasks_(tasks),
         on_register_(std::move(on_register)),
         on_bandwidth_(std::move(on_bandwidth)),
-        self_(std::move(self)) {}
+        self_(std::move(self)),
+        recoveries_(kRecoveryThreads, kMaxRecoveries) {}
 
   // Queues the work and returns. Ignores the command if the namenode that gave it is not followed
   // any more: another namenode may count on what the command would destroy. Work that waits in the
   // queue when another namenode is followed is dropped; work that runs goes on. A block to be
-  // removed is out of the store's map after the call, and its files are removed later: each disk
-  // has a queue of its own, so that none waits for another.
+  // removed is out of the store's map after the call, and its files are removed later. Removals and
+  // copies have a queue for each disk, so that none waits for another, and recoveries have one of
+  // their own. Of several recoveries of a block that wait, only the newest runs: the namenode
+  // refuses the result of the others.
   void Execute(const Client& from, const hadoop::hdfs::datanode::DatanodeCommandProto& command);
 
-  // Waits for the removals that are running. Waiting removals are dropped: after a restart the
-  // blocks are reported, and removed by a new order.
+  // Waits for the work that is running. Waiting work is dropped: the namenode orders it again, a
+  // removal after the block is reported.
   void Stop();
 
   // Copies to other servers that are under way.
@@ -56,17 +61,20 @@ class CommandExecutor {
   void Obey(const Client& from, const hadoop::hdfs::datanode::DatanodeCommandProto& command);
   void ObeyBlockCommand(const Client& from,
                         const hadoop::hdfs::datanode::BlockCommandProto& command);
-  // Runs the task later, unless another namenode is followed by then.
-  void Queue(const char* what, const Client& from, std::function<void()> task);
+  // The task, unless another namenode is followed when it runs.
+  [[nodiscard]] std::function<void()> WhileObeyed(const char* what, const Client& from,
+                                                  std::function<void()> task);
+  void QueueRecovery(const Client& from, const hadoop::hdfs::RecoveringBlockProto& block);
+  void RecoverNewest(std::uint64_t block_id);
+  void QueueCopy(const Client& from, const hadoop::hdfs::BlockProto& block,
+                 transfer::CopyTargets targets);
   void RemoveBlock(std::uint64_t block_id, std::uint64_t generation_stamp);
-  [[nodiscard]] TaskQueue& RemovalsOf(const std::string& storage_uuid);
   void CopyBlock(const hadoop::hdfs::BlockProto& block, transfer::CopyTargets targets);
   [[nodiscard]] Status Relocate(const hadoop::hdfs::BlockProto& block,
                                 const transfer::CopyTargets& targets);
 
   BlockStore& store_;
   ActiveNamenode& namenode_;
-  TaskQueue& tasks_;
   const std::function<void()> on_register_;
   const std::function<void(std::uint64_t)> on_bandwidth_;
   const std::function<hadoop::hdfs::DatanodeIDProto()> self_;
@@ -75,6 +83,15 @@ class CommandExecutor {
   bool stopped_ = false;
   // By disk.
   std::map<std::string, std::unique_ptr<TaskQueue>> removals_;
+  std::map<std::string, std::unique_ptr<TaskQueue>> copy_queues_;
+  // The newest order for each block whose recovery waits, by the id of the block. Each has one task
+  // in the queue.
+  struct RecoveryOrder {
+    Client from;
+    hadoop::hdfs::RecoveringBlockProto block;
+  };
+  std::map<std::uint64_t, RecoveryOrder> waiting_recoveries_;
+  TaskQueue recoveries_;
 };
 
 }  // namespace ebb::server

@@ -18,8 +18,8 @@ using std::chrono::milliseconds;
 constexpr char kSoftwareVersion[] = "3.5.0";
 constexpr std::int32_t kDatanodeLayoutVersion = -57;
 
-constexpr std::size_t kMaxTasks = 50'000;
-constexpr std::size_t kTaskThreads = 4;
+constexpr std::size_t kMaxTells = 50'000;
+constexpr std::size_t kTellThreads = 2;
 // A server is ready while its heartbeats are answered; a slow answer is no reason to take it out.
 constexpr int kMissedHeartbeats = 3;
 constexpr milliseconds kHeartbeatPatience{10'000};
@@ -44,9 +44,9 @@ NamenodeSession::NamenodeSession(NamenodeSessionOptions options, BlockStore& sto
                  .on_command = [this](const auto& from,
                                       const auto& command) { commands_.Execute(from, command); }}),
       prober_(store, options_.probe_interval),
-      tasks_(kTaskThreads, kMaxTasks),
+      tells_(kTellThreads, kMaxTells),
       commands_(
-          store, namenode_, tasks_,
+          store, namenode_,
           [this] {
             Unregister(namenode_.followed());
             RequestBlockReport();
@@ -72,7 +72,7 @@ void NamenodeSession::Stop() {
   }
   wake_.notify_all();
   reporter_.Stop();
-  tasks_.Stop();
+  tells_.Stop();
   commands_.Stop();
   if (main_thread_.joinable()) main_thread_.join();
   namenode_.Close();
@@ -328,7 +328,7 @@ void NamenodeSession::OnStored(const ReplicaInfo& replica) { reporter_.ReportSto
 void NamenodeSession::OnDeleted(const ReplicaInfo& replica) { reporter_.ReportDeleted(replica); }
 
 void NamenodeSession::Tell(const std::string& what, std::function<Status()> report) {
-  tasks_.Add("report to the namenode", [this, what, report = std::move(report)] {
+  tells_.Add("report to the namenode", [this, what, report = std::move(report)] {
     const auto told = report();
     if (told) return;
     spdlog::warn("reporting {} to the namenode failed: {}", what, told.error().message);

@@ -145,7 +145,8 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
   std::string last_problem_;
 
   DiskProber prober_;
-  TaskQueue tasks_;
+  // What is told to the namenode. No task of it waits for a disk or for another server.
+  TaskQueue tells_;
   CommandExecutor commands_;
   std::thread main_thread_;
 };

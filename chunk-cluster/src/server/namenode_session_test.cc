@@ -749,6 +749,20 @@ class MeetingHolder {
     info.mutable_id()->set_ipcport(rpc_.port());
     return info;
   }
+  void Expect(int calls) {
+    const std::lock_guard lock(mutex_);
+    expected_ = calls;
+    changed_.notify_all();
+  }
+  void AwaitAsked(std::size_t calls) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(10),
+                                  [&] { return asked_.size() >= calls; }));
+  }
+  std::vector<std::uint64_t> asked() {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
 
  private:
   static BlockProto BlockOf(const ExtendedBlockProto& block) {
@@ -956,6 +970,59 @@ TEST_F(NamenodeSessionTest, TheHoldersOfABlockAreAskedAndCutAtTheSameTime) {
   });
 }
 
+TEST_F(NamenodeSessionTest, OfSeveralRecoveriesThatWaitTheNewestRuns) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  constexpr int kRunning = static_cast<int>(CommandExecutor::kRecoveryThreads);
+  MeetingHolder holder(kRunning + 1);
+  const auto order = [&](std::uint64_t block_id, std::uint64_t recovery_id) {
+    DatanodeCommandProto command;
+    command.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
+    auto& block = *command.mutable_recoverycmd()->add_blocks();
+    block = Recovering(recovery_id, {holder.info(leader, 0)});
+    block.mutable_block()->mutable_b()->set_blockid(block_id);
+    namenode_.Command(leader.uuid(), command);
+  };
+  for (int i = 0; i < kRunning; ++i) order(100 + static_cast<std::uint64_t>(i), 1100);
+  holder.AwaitAsked(static_cast<std::size_t>(kRunning));
+  for (const std::uint64_t recovery_id : {1201, 1203, 1202}) order(200, recovery_id);
+  const int beats = namenode_.Locked([&] { return namenode_.beats; });
+  namenode_.Await("the orders to be taken", [&] { return namenode_.beats > beats + 2; });
+  holder.Expect(1);
+  namenode_.Await("all recoveries", [&] {
+    return namenode_.recoveries.size() == static_cast<std::size_t>(kRunning) + 1;
+  });
+  auto asked = holder.asked();
+  std::erase(asked, 1100U);
+  EXPECT_EQ(asked, std::vector<std::uint64_t>{1203});
+}
+
+// Copies from one disk, recoveries and reports wait for no other disk.
+TEST_F(NamenodeSessionTest, ADiskThatHangsHoldsUpOnlyItsOwnCopies) {
+  Server from(namenode_.port());
+  Server to(namenode_.port());
+  AwaitReports(2);
+  const auto disks = from.store->Disks();
+  for (std::uint64_t id = 2; id <= 5; ++id) {
+    StoreBlock(*from.store, id, RandomBytes(1000, id), 1001, disks[0].storage_uuid);
+  }
+  for (const std::uint64_t id : {10, 11}) {
+    StoreBlock(*from.store, id, RandomBytes(1000, id), 1001, disks[1].storage_uuid);
+  }
+  const auto copy = [&](std::uint64_t id) {
+    auto command = BlockCommand(BlockCommandProto::TRANSFER, id);
+    *command.mutable_blkcmd()->add_targets()->add_datanodes() = to.info();
+    namenode_.Command(from.uuid(), command);
+  };
+  from.files.Set(FaultyFileSystem::Fault::kHang, from.directory / "a/finalized");
+  for (std::uint64_t id = 2; id <= 5; ++id) copy(id);
+  ASSERT_TRUE(from.files.AwaitHanging(4, std::chrono::seconds(10)));
+  copy(10);
+  namenode_.Await("the copy", [&] { return to.store->Find(10).has_value(); });
+  from.store->ReportCorrupt(*from.store->Find(11), "a test says so");
+  namenode_.Await("the report", [&] { return !namenode_.bad_blocks.empty(); });
+}
+
 // ---- several namenodes --------------------------------------------------------------------------
 
 class SeveralNamenodesTest : public ::testing::Test {
@@ -1142,11 +1209,10 @@ TEST_F(SeveralNamenodesTest, ACommandOfANamenodeThatWasLeftIsIgnored) {
   const auto store = OpenStore(RealFileSystem(), {directory / "a"});
   StoreBlock(*store, 1, RandomBytes(1000, 1));
   ActiveNamenode namenode(addresses(), std::chrono::seconds(2));
-  TaskQueue tasks(1, 10);
   int registrations = 0;
   std::uint64_t bandwidth = 0;
   CommandExecutor commands(
-      *store, namenode, tasks, [&] { ++registrations; },
+      *store, namenode, [&] { ++registrations; },
       [&](std::uint64_t bytes) { bandwidth = bytes; }, [] { return DatanodeIDProto(); });
   const auto before = namenode.followed();
   namenode.Follow(namenode.Others().front());
@@ -1178,23 +1244,33 @@ TEST_F(SeveralNamenodesTest, WorkThatWaitsForANamenodeThatWasLeftIsDropped) {
   Server to(addresses());
   AwaitReport(first_, from);
   AwaitReport(first_, to);
-  StoreBlock(*from.store, 1, RandomBytes(1000, 1));
+  const auto disk = from.store->Disks()[0].storage_uuid;
+  for (std::uint64_t id = 1; id <= 6; ++id) {
+    StoreBlock(*from.store, id, RandomBytes(1000, id), 1001, disk);
+  }
   ActiveNamenode namenode(addresses(), std::chrono::seconds(2));
-  TaskQueue tasks(1, 10);
-  std::promise<void> go;
-  tasks.Add("the task before", [running = go.get_future().share()] { running.wait(); });
   CommandExecutor commands(
-      *from.store, namenode, tasks, [] {}, [](std::uint64_t) {}, [] { return DatanodeIDProto(); });
-  auto copy = BlockCommand(BlockCommandProto::TRANSFER, 1);
-  *copy.mutable_blkcmd()->add_targets()->add_datanodes() = to.info();
-  commands.Execute(namenode.followed(), copy);
+      *from.store, namenode, [] {}, [](std::uint64_t) {}, [&] { return from.info().id(); });
+  const auto copy = [&](std::uint64_t id) {
+    auto command = BlockCommand(BlockCommandProto::TRANSFER, id);
+    *command.mutable_blkcmd()->add_targets()->add_datanodes() = to.info();
+    commands.Execute(namenode.followed(), command);
+  };
+  from.files.Set(FaultyFileSystem::Fault::kHang, from.directory / "a/finalized");
+  for (std::uint64_t id = 2; id <= 5; ++id) copy(id);
+  ASSERT_TRUE(from.files.AwaitHanging(4, std::chrono::seconds(10)));
+  copy(1);
   namenode.Follow(namenode.Others().front());
-  std::promise<void> end;
-  tasks.Add("the task after", [&] { end.set_value(); });
-  go.set_value();
-  end.get_future().wait();
-  EXPECT_FALSE(to.store->Find(1).has_value());
+  from.files.Set(FaultyFileSystem::Fault::kNone);
+  copy(6);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!to.store->Find(6)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  // The copy that waited has left the queue before, and the end waits for whatever it began.
   commands.Stop();
+  EXPECT_FALSE(to.store->Find(1).has_value());
 }
 
 }  // namespace
