@@ -117,9 +117,14 @@ void ConnectionPool::Close(OpenConnection& opened) {
 // ---- the thread that waits for peers ------------------------------------------------------------
 
 void ConnectionPool::WaitForPeers() {
+  auto next_look = Waiting::Clock::now();
   for (;;) {
     for (void* const tag : readiness_.Wait(kTick)) Arrive(*static_cast<OpenConnection*>(tag));
-    RefuseTheLate();
+    // A look goes over all connections, so it does not follow each event.
+    if (const auto now = Waiting::Clock::now(); now >= next_look) {
+      RefuseTheLate();
+      next_look = now + kTick;
+    }
     const Lock lock(mutex_);
     if (stopping_) return;
   }
@@ -216,6 +221,7 @@ void ConnectionPool::Stop() {
     stopping_ = true;
     for (const auto& [opened, owner] : open_) opened->socket.Shutdown();
   }
+  ended_.notify_all();
   readiness_.Wake();
   if (waiter_.joinable()) waiter_.join();
   Lock lock(mutex_);
