@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.RackTopology;
+import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.rpc.datanode.QueuedCalls;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.DatanodeRegistrationProto;
 import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.HeartbeatRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
@@ -173,6 +175,25 @@ class BusyDiskPlacementTest {
     f.registerAll();
     queued("server-01", Map.of("DS-01-0", 60.0));
     assertThat(queue("DS-01-0")).isEqualTo(60);
+  }
+
+  @Test
+  void aFollowerLearnsWhichDisksAreToldOf() throws IOException {
+    queued("server-01", Map.of("DS-01-0", 7.0));
+    f.frontEnd.noteQueuedCalls(
+        heartbeat("server-01")
+            .addReports(
+                StorageReportProto.newBuilder()
+                    .setStorageUuid("DS-01-1")
+                    .setStorage(DatanodeStorageProto.newBuilder().setStorageUuid("DS-01-1")))
+            .buildPartial());
+    Map<String, Double> seen =
+        ClusterViews.servers(ClusterViews.of(f.cluster, f.clock), f.clock).stream()
+            .flatMap(server -> server.disks().stream())
+            .collect(
+                Collectors.toMap(ClusterView.Disk::storageUuid, ClusterView.Disk::queuedCalls));
+    assertThat(seen).containsEntry("DS-01-0", 7.0).containsEntry("DS-02-0", 0.0);
+    assertThat(seen).containsEntry("DS-01-1", ClusterView.Disk.NOT_TOLD);
   }
 
   private double queue(String disk) {
