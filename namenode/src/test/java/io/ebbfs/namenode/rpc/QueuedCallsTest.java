@@ -2,6 +2,7 @@ package io.ebbfs.namenode.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.rpc.datanode.QueuedCalls;
 import io.ebbfs.namenode.rpc.server.ServerLimits;
 import java.lang.reflect.Proxy;
@@ -60,7 +61,7 @@ class QueuedCallsTest {
       RPC.stopProxy(namenode);
       endpoint.close();
     }
-    assertThat(seen).containsExactly(Map.of("with", 2.5));
+    assertThat(seen).containsExactly(Map.of("with", 2.5, "without", Disk.NOT_TOLD));
   }
 
   private static HeartbeatRequestProto heartbeat() {
