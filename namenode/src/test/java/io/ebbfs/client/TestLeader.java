@@ -11,6 +11,8 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.hadoop.hdfs.protocol.proto.DataTransferProtos.BlockOpResponseProto;
@@ -89,14 +91,18 @@ final class TestLeader implements AutoCloseable {
     }
   }
 
-  /** Closes the connections of all writers. */
+  /** Closes the connections of all writers, and none with which a writer comes back meanwhile. */
   void dropWriters() {
+    List<Socket> writers = new ArrayList<>();
     for (Socket socket = connections.poll(); socket != null; socket = connections.poll()) {
-      try {
+      writers.add(socket);
+    }
+    try {
+      for (Socket socket : writers) {
         socket.close();
-      } catch (IOException failure) {
-        throw new UncheckedIOException(failure);
       }
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
