@@ -40,6 +40,14 @@ class OrphanReplicasTest {
     return f.servers.values().iterator().next();
   }
 
+  /** A server that has none of these disks. */
+  private static SimulatedServer serverWithout(BlockFixture f, Set<String> disks) {
+    return f.servers.values().stream()
+        .filter(server -> server.storages().stream().noneMatch(disks::contains))
+        .findFirst()
+        .orElseThrow();
+  }
+
   @Test
   void aReplicaOfAnUnknownBlockWaitsBeforeItIsDeleted() throws IOException {
     BlockFixture f = cluster(new InMemoryStore());
@@ -109,11 +117,7 @@ class OrphanReplicasTest {
     BlockRow block = f.writeFile(3);
     f.seconds(3);
     Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
-    SimulatedServer other =
-        f.servers.values().stream()
-            .filter(server -> server.storages().stream().noneMatch(holders::contains))
-            .findFirst()
-            .orElseThrow();
+    SimulatedServer other = serverWithout(f, holders);
     String storage = other.storages().get(0);
     leaveOpen(f, other, storage, block, block.getGenerationStamp() - 1);
     assertThat(closed(f, block)).isEqualTo(holders);
@@ -145,11 +149,7 @@ class OrphanReplicasTest {
     f.seconds(3);
     Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
     f.deleteFile(block.getBlockId());
-    SimulatedServer late =
-        f.servers.values().stream()
-            .filter(server -> server.storages().stream().noneMatch(holders::contains))
-            .findFirst()
-            .orElseThrow();
+    SimulatedServer late = serverWithout(f, holders);
     late.write(late.storages().get(0), new Block(block.getBlockId(), block.getLengthBytes(), 1001));
     f.seconds(5);
     assertThat(f.physical(block.getBlockId())).isEmpty();
@@ -163,11 +163,7 @@ class OrphanReplicasTest {
     BlockRow block = f.writeFile(2);
     f.seconds(3);
     Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
-    SimulatedServer late =
-        f.servers.values().stream()
-            .filter(server -> server.storages().stream().noneMatch(holders::contains))
-            .findFirst()
-            .orElseThrow();
+    SimulatedServer late = serverWithout(f, holders);
     List<BlockService.Invalidation> gone = f.removeFile(block.getBlockId());
     late.write(late.storages().get(0), new Block(block.getBlockId(), block.getLengthBytes(), 1001));
     f.seconds(1);
