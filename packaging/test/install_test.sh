@@ -42,7 +42,7 @@ fi
 
 cd /
 export DEBIAN_FRONTEND=noninteractive
-packages='ebbfs-namenode ebbfs-store ebbfs-chunkserver ebbfs-control ebbfs-common'
+packages='ebbfs-namenode ebbfs-store ebbfs-chunkserver ebbfs-control ebbfs-client ebbfs-common'
 roles='ebbfs-kafka ebbfs-namenode ebbfs-chunkserver ebbfs-control'
 declare -A pids
 
