@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ClientNamenodeProtocol.pb.h"
+#include "transfer/wire.h"
 
 namespace ebb::client {
 
@@ -20,6 +21,20 @@ namespace {
 constexpr std::int64_t kPrefetchedBlocks = 10;
 constexpr auto kFailureWait = std::chrono::milliseconds(500);
 constexpr char kClientName[] = "DFSClient_EBB_READER";
+constexpr std::size_t kBufferBytes = std::size_t{512} << 10;
+constexpr std::size_t kSmallBufferBytes = std::size_t{16} << 10;
+
+Result<std::unique_ptr<transfer::BlockReader>> OpenBlock(const LocatedBlockProto& block,
+                                                         const DatanodeIDProto& server,
+                                                         std::uint64_t offset, std::uint64_t end) {
+  OpReadBlockProto op;
+  transfer::FillHeader(*op.mutable_header(), block.b(), kClientName);
+  *op.mutable_header()->mutable_baseheader()->mutable_token() = block.blocktoken();
+  op.set_offset(offset);
+  op.set_len(end - offset);
+  const bool small = end - offset < kSmallBufferBytes;
+  return transfer::BlockReader::Open(server, op, small ? kSmallBufferBytes : kBufferBytes);
+}
 
 }  // namespace
 
@@ -135,8 +150,8 @@ Status InputStream::Connect(std::uint64_t offset, std::uint64_t end) {
     if (found != block_.locs().end()) {
       server_ = *found;
       const std::uint64_t block_end = std::min(end, block_.offset() + block_.b().numbytes());
-      auto opened = BlockReader::Open(block_, server_.id(), offset - block_.offset(),
-                                      block_end - block_.offset(), kClientName);
+      auto opened =
+          OpenBlock(block_, server_.id(), offset - block_.offset(), block_end - block_.offset());
       if (opened) {
         Replace(std::move(opened).value());
         reader_at_ = offset;
@@ -150,7 +165,7 @@ Status InputStream::Connect(std::uint64_t offset, std::uint64_t end) {
   }
 }
 
-void InputStream::Replace(std::unique_ptr<BlockReader> reader) {
+void InputStream::Replace(std::unique_ptr<transfer::BlockReader> reader) {
   const std::lock_guard lock(mutex_);
   reader_ = std::move(reader);
 }

@@ -11,10 +11,10 @@
 #include <string>
 
 #include "client/block_locations.h"
-#include "client/block_reader.h"
 #include "client/configuration.h"
 #include "client/namenode_connection.h"
 #include "common/error.h"
+#include "transfer/block_reader.h"
 
 namespace ebb::client {
 
@@ -57,7 +57,7 @@ class InputStream {
   InputStream(NamenodeConnection& namenode, std::string path, const ReadOptions& options);
   // A reader at `offset` of the file, up to `end` of the file or to the end of the block.
   [[nodiscard]] Status Connect(std::uint64_t offset, std::uint64_t end);
-  void Replace(std::unique_ptr<BlockReader> reader);
+  void Replace(std::unique_ptr<transfer::BlockReader> reader);
   // After an error of the server that is read: shuns it, or forgets all locations once all servers
   // of the block are shunned. The error, if there is no hope.
   [[nodiscard]] Status GoOn(const Error& error);
@@ -80,7 +80,7 @@ class InputStream {
   std::string last_failure_;
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
-  std::unique_ptr<BlockReader> reader_;
+  std::unique_ptr<transfer::BlockReader> reader_;
 };
 
 }  // namespace ebb::client

@@ -1,63 +1,44 @@
-#include "client/block_reader.h"
+#include "transfer/block_reader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "transfer/peer.h"
+#include "transfer/wire.h"
 
-namespace ebb::client {
+namespace ebb::transfer {
 
 using namespace hadoop::hdfs;
-using ebb::Status;
 
-namespace {
-
-constexpr std::size_t kBufferBytes = std::size_t{512} << 10;
-constexpr std::size_t kSmallBufferBytes = std::size_t{16} << 10;
-
-std::size_t BufferFor(std::uint64_t bytes) {
-  return bytes < kSmallBufferBytes ? kSmallBufferBytes : kBufferBytes;
-}
-
-}  // namespace
-
-BlockReader::BlockReader(Socket socket, std::uint64_t block_id, std::uint64_t offset,
-                         std::uint64_t end)
+BlockReader::BlockReader(Socket socket, const OpReadBlockProto& op, std::size_t buffer_bytes)
     : socket_(std::move(socket)),
-      reader_(socket_, BufferFor(end - offset)),
-      block_id_(block_id),
-      position_(offset),
-      end_(end) {}
+      reader_(socket_, buffer_bytes),
+      block_id_(op.header().baseheader().block().blockid()),
+      position_(op.offset()),
+      end_(op.offset() + op.len()) {}
 
-Result<std::unique_ptr<BlockReader>> BlockReader::Open(const LocatedBlockProto& block,
-                                                       const DatanodeIDProto& server,
-                                                       std::uint64_t offset, std::uint64_t end,
-                                                       const std::string& client_name) {
-  EBB_ASSIGN(auto socket, transfer::ConnectTo(server));
-  std::unique_ptr<BlockReader> reader(
-      new BlockReader(std::move(socket), block.b().blockid(), offset, end));
-  OpReadBlockProto op;
-  transfer::FillHeader(*op.mutable_header(), block.b(), client_name);
-  *op.mutable_header()->mutable_baseheader()->mutable_token() = block.blocktoken();
-  op.set_offset(offset);
-  op.set_len(end - offset);
+Result<std::unique_ptr<BlockReader>> BlockReader::Open(const DatanodeIDProto& server,
+                                                       const OpReadBlockProto& op,
+                                                       std::size_t buffer_bytes) {
+  EBB_ASSIGN(auto socket, ConnectTo(server));
+  std::unique_ptr<BlockReader> reader(new BlockReader(std::move(socket), op, buffer_bytes));
   if (auto started = reader->Start(op); !started) {
-    return std::unexpected(
-        transfer::WithPeer(transfer::TransferAddress(server), std::move(started).error()));
+    return std::unexpected(WithPeer(TransferAddress(server), std::move(started).error()));
   }
   return reader;
 }
 
-Status BlockReader::Start(const OpReadBlockProto& op) {
+ebb::Status BlockReader::Start(const OpReadBlockProto& op) {
   std::string request;
-  transfer::AppendOperation(request, transfer::Operation::kReadBlock, op);
-  EBB_TRY(transfer::WriteString(socket_, request, transfer::kPeerTimeout));
+  AppendOperation(request, Operation::kReadBlock, op);
+  EBB_TRY(WriteString(socket_, request, kPeerTimeout));
   BlockOpResponseProto response;
-  EBB_TRY(transfer::ReadMessage(reader_, response, transfer::kPeerTimeout));
-  EBB_TRY(transfer::CheckResponse(response, socket_.peer(), block_id_, "read"));
-  EBB_ASSIGN(checksum_, transfer::FromProto(response.readopchecksuminfo().checksum()));
+  EBB_TRY(ReadMessage(reader_, response, kPeerTimeout));
+  EBB_TRY(CheckResponse(response, socket_.peer(), block_id_, "read"));
+  EBB_ASSIGN(checksum_, FromProto(response.readopchecksuminfo().checksum()));
   packet_offset_ = response.readopchecksuminfo().chunkoffset();
   if (packet_offset_ > position_) return Nonsense("begin after the requested offset");
   return {};
@@ -74,8 +55,8 @@ Result<std::span<const std::byte>> BlockReader::Next(std::size_t most) {
   return bytes;
 }
 
-Status BlockReader::NextPacket() {
-  EBB_ASSIGN(const auto packet, transfer::ReadPacket(reader_, transfer::kPeerTimeout));
+ebb::Status BlockReader::NextPacket() {
+  EBB_ASSIGN(const auto packet, ReadPacket(reader_, kPeerTimeout));
   if (packet.last) return Nonsense("end too early");
   if (packet.offset != packet_offset_) return Nonsense("are out of order");
   if (packet.sums.size() != checksum_.BytesFor(packet.data.size())) {
@@ -98,11 +79,11 @@ Status BlockReader::NextPacket() {
 // arrived, so that errors do not matter.
 void BlockReader::Finish() {
   finished_ = true;
-  const auto last = transfer::ReadPacket(reader_, transfer::kPeerTimeout);
+  const auto last = ReadPacket(reader_, kPeerTimeout);
   if (!last || !last->last) return;
   ClientReadStatusProto status;
   status.set_status(CHECKSUM_OK);
-  (void)transfer::WriteMessage(socket_, status, transfer::kPeerTimeout);
+  (void)WriteMessage(socket_, status, kPeerTimeout);
 }
 
 std::unexpected<Error> BlockReader::Nonsense(const char* what) const {
@@ -110,4 +91,4 @@ std::unexpected<Error> BlockReader::Nonsense(const char* what) const {
                                                socket_.peer(), block_id_, what));
 }
 
-}  // namespace ebb::client
+}  // namespace ebb::transfer

@@ -1,27 +1,27 @@
-// Reads a range of a block from one chunk server or DataNode.
+// Reads a range of a block from one chunk server or DataNode: the client side of OP_READ_BLOCK.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "common/error.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
+#include "datatransfer.pb.h"
+#include "disk/format.h"
 #include "hdfs.pb.h"
-#include "transfer/wire.h"
 
-namespace ebb::client {
+namespace ebb::transfer {
 
 // One thread at a time, except for Shutdown(). Every packet is verified against its checksums.
 class BlockReader {
  public:
-  // kNotFound if the server refuses.
+  // Reads the range that `op` asks for. kNotFound if the server refuses.
   [[nodiscard]] static Result<std::unique_ptr<BlockReader>> Open(
-      const hadoop::hdfs::LocatedBlockProto& block, const hadoop::hdfs::DatanodeIDProto& server,
-      std::uint64_t offset, std::uint64_t end, const std::string& client_name);
+      const hadoop::hdfs::DatanodeIDProto& server, const hadoop::hdfs::OpReadBlockProto& op,
+      std::size_t buffer_bytes);
 
   // The next bytes of the range, at most `most`; none at its end. They are valid until the next
   // call. kCorrupt if they contradict their checksums.
@@ -33,9 +33,9 @@ class BlockReader {
   void Shutdown() { socket_.Shutdown(); }
 
  private:
-  BlockReader(Socket socket, std::uint64_t block_id, std::uint64_t offset, std::uint64_t end);
-  [[nodiscard]] Status Start(const hadoop::hdfs::OpReadBlockProto& op);
-  [[nodiscard]] Status NextPacket();
+  BlockReader(Socket socket, const hadoop::hdfs::OpReadBlockProto& op, std::size_t buffer_bytes);
+  [[nodiscard]] ebb::Status Start(const hadoop::hdfs::OpReadBlockProto& op);
+  [[nodiscard]] ebb::Status NextPacket();
   void Finish();
   [[nodiscard]] std::unexpected<Error> Nonsense(const char* what) const;
 
@@ -51,4 +51,4 @@ class BlockReader {
   std::span<const std::byte> rest_;
 };
 
-}  // namespace ebb::client
+}  // namespace ebb::transfer
