@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kTrashMode = 0700;
 
-// Moves what is removed into /user/USER/.Trash/Current, if the namenode or the configuration has an
+// Moves the files that a command removes into /user/USER/.Trash/Current, if the namenode or the configuration has an
 // interval for the trash.
 class Trash {
  public:

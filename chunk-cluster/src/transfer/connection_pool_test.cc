@@ -19,7 +19,7 @@ constexpr Timeout kLong = minutes(2);
 constexpr Timeout kSoon = seconds(20);
 
 // Each operation is a letter: 'e' is answered with 'e'; 'h' holds its thread until Release; 'r'
-// owes the rest of an operation, for which its thread waits.
+// begins an operation without its rest, and the thread of the operation waits for the rest.
 class PoolTest : public ::testing::Test {
  protected:
   void Open(ConnectionPool::Options options) {

@@ -74,8 +74,8 @@ public final class GroupHolders {
   }
 
   /**
-   * The recovery of the group. A server that is out of service may be back when the recovery runs,
-   * so it is asked, too; what was on a failed disk is lost.
+   * The recovery of the group. It also asks servers that are out of service: they may be back when
+   * it runs. It does not ask for blocks on failed disks, which are lost.
    */
   DatanodeCommandQueue.Recovery recovery(ClusterView cluster, BlockRow group, long newStamp) {
     List<Server> servers = new ArrayList<>();

@@ -27,7 +27,7 @@ final class NativeShell implements ShellSequences.Shell {
     this.conf = conf;
   }
 
-  /** The exit code and what was printed; standard error is part of it. */
+  /** Runs a command: its exit code, and the text of its standard output and standard error. */
   @Override
   public List<String> run(String... command) throws InterruptedException {
     try {

@@ -5,8 +5,8 @@ import io.ebbfs.workloads.data.DataClient.FileSet;
 import java.io.IOException;
 
 /**
- * Replicas, or a policy of HDFS by which the client encodes. What is whole is told by the places of
- * the blocks.
+ * Replicas, or a policy of HDFS by which the client encodes. The places of the blocks tell whether
+ * a file is whole.
  */
 final class PlacesProtection implements Protection {
   /** Of a group by RS-6-3. */

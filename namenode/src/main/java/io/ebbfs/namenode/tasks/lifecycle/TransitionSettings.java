@@ -124,8 +124,8 @@ public record TransitionSettings(
   }
 
   /**
-   * What was lost before that time, or at it, is not waited for. Without a delay only the servers
-   * that hibernate are waited for.
+   * Nobody waits for replicas that were lost at that time or before. Without a delay, replicas are
+   * awaited only from servers that hibernate.
    */
   public long lostLongAgoMillis(long nowMillis) {
     return repairDelayMillis > 0 ? nowMillis - repairDelayMillis : Long.MAX_VALUE;
