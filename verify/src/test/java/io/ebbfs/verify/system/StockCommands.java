@@ -2,6 +2,7 @@ package io.ebbfs.verify.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.client.ToolProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -50,11 +51,14 @@ final class StockCommands {
    * @param meanings what words of the page stand for
    */
   List<String> endOtherwise(ToolProcess tool, Map<String, String> meanings)
-      throws ExecutionException, InterruptedException {
+      throws ExecutionException, IOException, InterruptedException {
     List<String> wrong = new ArrayList<>();
     for (Row row : rows) {
       List<String> words =
           Arrays.stream(row.command().split(" ")).map(word -> meant(word, meanings)).toList();
+      if (words.contains("verifyEC")) {
+        awaitWholeGroups(tool);
+      }
       List<String> answer =
           tool.request(words.get(0), words.subList(1, words.size()).toArray(String[]::new)).get();
       boolean ended = answer.get(0).equals("0");
@@ -65,6 +69,18 @@ final class StockCommands {
       }
     }
     return wrong;
+  }
+
+  /** A writer closes a group before the servers of all its blocks have reported them. */
+  private static void awaitWholeGroups(ToolProcess tool)
+      throws ExecutionException, IOException, InterruptedException {
+    ConditionWaiter.within(60_000)
+        .until(
+            "no block group lacks a block",
+            () -> {
+              String sums = tool.request("fsck", "/stock").get().get(1);
+              return sums.matches("(?s).*Under-erasure-coded block groups:\\s+0 .*") ? null : sums;
+            });
   }
 
   private static String meant(String word, Map<String, String> meanings) {
