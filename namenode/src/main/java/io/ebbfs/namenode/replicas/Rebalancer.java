@@ -94,6 +94,8 @@ public final class Rebalancer {
   private final BarrenDisks barren;
   private final RefusedMembers refused;
   private StripeService stripes;
+  // Whether the last tick has seen members for which the scanner of stripes had no room.
+  private boolean membersWait;
   private volatile RebalanceSettings settings = RebalanceSettings.DEFAULTS;
   private ByteBudget budget;
   private volatile long movedBlocks;
@@ -210,11 +212,19 @@ public final class Rebalancer {
         refused.add(move.block().getBlockId());
         budget.giveBack(Map.of(), move.bytes());
         all.remove();
-      } else if (places.isEmpty() || clock.millis() >= move.deadlineMillis()) {
-        takeBack(move);
-        all.remove(); // the file is deleted, or the copy has failed: another block is taken
+      } else if (places.isEmpty() || isOverdue(move)) {
+        boolean waited = takeBack(move);
+        // The file is deleted, or the copy has failed: another block is taken. But a transition
+        // that has not begun, or runs, ends by itself.
+        if (waited || places.isEmpty() || !move.isMember() || hasEnded) {
+          all.remove();
+        }
       }
     }
+  }
+
+  private boolean isOverdue(Move move) {
+    return clock.millis() >= move.deadlineMillis();
   }
 
   private void noteSuccess(Move move) {
@@ -261,6 +271,7 @@ public final class Rebalancer {
     List<BalancePlan.Disk> fertile =
         sources.stream().filter(disk -> !barren.has(disk.storageUuid())).limit(SOURCES).toList();
     int begun = 0;
+    membersWait = false;
     for (BalancePlan.Disk source : fertile) {
       Optional<ClusterView.Disk> disk = cluster.disk(source.storageUuid());
       if (moves.size() >= settings.moves() || !budget.allows(Set.of(), false)) {
@@ -274,19 +285,27 @@ public final class Rebalancer {
       BalancePlan.Disk first = sources.get(0);
       stuck =
           Optional.of(
-              "no replica among those looked at on disk %s of server %s can move now: its blocks are written, change, or would be less safe elsewhere"
-                  .formatted(first.storageUuid(), nameOf(first.serverUuid())));
+              "no replica among those looked at on disk %s of server %s can move now: its blocks %s"
+                  .formatted(first.storageUuid(), nameOf(first.serverUuid()), whyNot()));
     } else if (begun > 0) {
       stuck = Optional.empty();
     }
+  }
+
+  private String whyNot() {
+    return membersWait
+        ? "are in stripes, of which as many are re-placed already as may be"
+        : "are written, change, or would be less safe elsewhere";
   }
 
   private String nameOf(String serverUuid) {
     return cluster.server(serverUuid).map(Server::name).orElse(serverUuid);
   }
 
+  /** A member whose transition waits behind others for long holds up no replicas. */
   private boolean isFree(String serverUuid) {
     return moves.values().stream()
+            .filter(move -> !isOverdue(move))
             .filter(move -> cluster.serversOf(List.of(move.from(), move.to())).contains(serverUuid))
             .count()
         < MOVES_PER_SERVER;
@@ -312,16 +331,18 @@ public final class Rebalancer {
         begun++;
       }
     }
-    if (begun == 0) {
-      level(plan, source, some.members());
+    boolean hasFound = !some.blocks().isEmpty();
+    if (begun == 0 && !level(plan, source, some.members())) {
+      membersWait = true;
+      hasFound = true;
     }
     // A wish may be refused: it counts once the member has moved.
-    barren.looked(disk.storageUuid(), !some.blocks().isEmpty(), some.atEnd());
+    barren.looked(disk.storageUuid(), hasFound, some.atEnd());
     return begun;
   }
 
-  /** Asks for moves of members of stripes. */
-  private void level(BalancePlan plan, BalancePlan.Disk source, List<StoredBlock> members) {
+  /** Asks for moves of members of stripes; false if there is no room for more now. */
+  private boolean level(BalancePlan plan, BalancePlan.Disk source, List<StoredBlock> members) {
     for (StoredBlock member : members) {
       long underWay = moves.values().stream().filter(Move::isMember).count();
       if (stripes == null
@@ -337,13 +358,22 @@ public final class Rebalancer {
               .filter(disk -> isFree(disk.serverUuid()))
               .limit(MEMBER_TARGETS)
               .toList();
-      if (!targets.isEmpty()
-          && !moves.containsKey(block.getBlockId())
-          && stripes.level(wish(block, source, targets))) {
+      boolean isMoving = moves.containsKey(block.getBlockId()) || isLevelling(block.getStripeId());
+      if (!targets.isEmpty() && !isMoving) {
+        if (!stripes.level(wish(block, source, targets))) {
+          return false;
+        }
         budget.take(Map.of(), block.getLengthBytes(), false);
         note(plan, source, targets.get(0), member);
       }
     }
+    return true;
+  }
+
+  /** Whether a member of the stripe moves: others of it would wait for that one. */
+  private boolean isLevelling(long stripeId) {
+    return moves.values().stream()
+        .anyMatch(move -> move.isMember() && move.block().getStripeId() == stripeId);
   }
 
   private static MemberMove wish(

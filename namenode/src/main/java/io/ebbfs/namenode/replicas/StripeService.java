@@ -72,7 +72,8 @@ public interface StripeService {
    * Asks for a move of a member that levels disks. The move is made only if it leaves the stripe as
    * safe as it is.
    *
-   * @return false if too many such wishes wait, or one of the same stripe
+   * @return false if too many such wishes wait, or one of the same stripe, or if the scanner has no
+   *     place for one because other stripes are re-placed
    */
   default boolean level(MemberMove wish) {
     return false;

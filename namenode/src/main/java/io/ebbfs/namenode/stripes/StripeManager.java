@@ -59,6 +59,8 @@ public final class StripeManager implements StripeService {
   private final Set<Long> toCheckForDrain = new LinkedHashSet<>();
   private final Map<Long, MemberMove> toLevel = new LinkedHashMap<>();
   private final Set<Long> levelInHand = new HashSet<>();
+  // How many wishes the scanner would have taken when it last took some.
+  private int levelRoom = MAX_LEVEL_WISHES;
   private final Set<Long> inHand = new HashSet<>();
   private final Map<Long, String> stuck = new ConcurrentHashMap<>();
 
@@ -261,7 +263,7 @@ public final class StripeManager implements StripeService {
   @Override
   public boolean level(MemberMove wish) {
     synchronized (toCheck) {
-      return toLevel.size() < MAX_LEVEL_WISHES
+      return toLevel.size() < Math.min(MAX_LEVEL_WISHES, levelRoom)
           && toLevel.putIfAbsent(wish.stripeId(), wish) == null;
     }
   }
@@ -293,10 +295,12 @@ public final class StripeManager implements StripeService {
 
   /**
    * Takes wishes to level disks, the oldest first. The caller says with {@link #levelled} that each
-   * is a transition or refused.
+   * is a transition or refused. New wishes are taken up only while this limit allows them: others
+   * would wait for as long as other re-placements take.
    */
   public List<MemberMove> takeLevelWishes(int limit) {
     synchronized (toCheck) {
+      levelRoom = limit;
       List<MemberMove> taken = toLevel.values().stream().limit(limit).toList();
       taken.forEach(wish -> toLevel.remove(wish.stripeId()));
       taken.forEach(wish -> levelInHand.add(wish.stripeId()));

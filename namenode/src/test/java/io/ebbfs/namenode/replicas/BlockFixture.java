@@ -66,6 +66,15 @@ final class BlockFixture {
   /** Whether wishes to level are refused as soon as they are looked at. */
   boolean refusesLevels;
 
+  /** Whether wishes to level have become transitions that have not ended. */
+  boolean levelsRun;
+
+  /** Whether {@link #encode} makes every block a member of the same stripe. */
+  boolean encodesIntoOneStripe;
+
+  /** Whether there is no room for wishes to level. */
+  boolean levelsWait;
+
   final Map<Long, BlockRow> blocks = new LinkedHashMap<>();
   SimulatedServer.Witness witness = (server, storage, block) -> {};
   ReplicaVerifier verifier = ReplicaVerifier.NONE;
@@ -172,17 +181,22 @@ final class BlockFixture {
 
           @Override
           public boolean level(MemberMove wish) {
-            return levelWishes.add(wish);
+            return !levelsWait && levelWishes.add(wish);
           }
 
           @Override
           public boolean awaitsLevel(long stripeId) {
-            return !refusesLevels;
+            return !refusesLevels && !levelsRun;
+          }
+
+          @Override
+          public boolean isLevelling(Transaction t, long stripeId) {
+            return levelsRun;
           }
 
           @Override
           public boolean withdrawLevel(long stripeId) {
-            return !refusesLevels && withdrawnWishes.add(stripeId);
+            return awaitsLevel(stripeId) && withdrawnWishes.add(stripeId);
           }
 
           @Override
@@ -410,7 +424,7 @@ final class BlockFixture {
   /** Does to a block what the commit of an encoding does; false if no live replica can stay. */
   boolean encode(long blockId) throws IOException {
     long owner = ownerOf(blockId);
-    long stripeId = ids.inodes().next();
+    long stripeId = encodesIntoOneStripe ? 1 : ids.inodes().next();
     List<String> live = liveStorages(blockId);
     if (live.isEmpty()) {
       return false;

@@ -113,6 +113,10 @@ class RebalancerTest {
 
   private void startEncoded() throws IOException {
     start(600);
+    encodeAll();
+  }
+
+  private void encodeAll() throws IOException {
     for (long blockId : List.copyOf(f.blocks.keySet())) {
       assertThat(f.encode(blockId)).isTrue();
     }
@@ -141,6 +145,57 @@ class RebalancerTest {
     assertThat(f.withdrawnWishes).as("as are those of a rebalance that is stopped").hasSize(8);
     f.second();
     assertThat(f.manager.rebalancer().progress(ON).underWay()).isZero();
+  }
+
+  /** Moves of members have the last priority: a backlog of other transitions goes first. */
+  @Test
+  void aMemberWhoseTransitionWaitsForLongIsNotForgotten() throws IOException {
+    startEncoded();
+    f.levelsRun = true;
+    f.manager.rebalancer().set(new RebalanceSettings(true, 0.005, 200L << 20, 16));
+    f.second();
+    assertThat(f.levelWishes).hasSize(4);
+    String source = f.holder(f.levelWishes.iterator().next().fromStorageUuid()).uuid;
+    f.seconds(140);
+    assertThat(f.levelWishes).as("the transitions end by themselves").hasSize(4);
+    assertThat(f.manager.rebalancer().progress(ON).underWay()).isEqualTo(4);
+    assertThat(f.manager.rebalancer().progress(ON).stuck()).isEmpty();
+    for (int i = 0; i < 100; i++) {
+      f.writeFile(3);
+    }
+    f.deliverAll();
+    long before = on(source);
+    f.seconds(70); // disks without replicas were left out for a minute
+    assertThat(f.manager.rebalancer().progress(ON).movedBlocks()).isPositive();
+    assertThat(on(source)).as("replicas do not wait for them").isLessThan(before);
+    f.levelsRun = false;
+    f.refusesLevels = true; // the transitions are dropped
+    f.seconds(70);
+    assertThat(f.levelWishes).as("others get their turn").hasSizeGreaterThan(4);
+  }
+
+  /** The drain of a server may take hours, and leaves no room for other re-placements. */
+  @Test
+  void membersForWhichThereIsNoRoomAreAskedForAsSoonAsThereIs() throws IOException {
+    startEncoded();
+    f.levelsWait = true;
+    f.manager.rebalancer().set(new RebalanceSettings(true, 0.005, 200L << 20, 16));
+    f.seconds(10);
+    assertThat(f.manager.rebalancer().progress(ON).underWay()).isZero();
+    assertThat(f.manager.rebalancer().progress(ON).stuck().orElseThrow()).contains("in stripes");
+    f.levelsWait = false;
+    f.second();
+    assertThat(f.levelWishes).as("no disk is left out for a while").hasSize(4);
+  }
+
+  @Test
+  void twoMembersOfAStripeDoNotMoveAtATime() throws IOException {
+    start(600);
+    f.encodesIntoOneStripe = true;
+    encodeAll();
+    f.manager.rebalancer().set(new RebalanceSettings(true, 0.005, 200L << 20, 16));
+    f.seconds(3);
+    assertThat(f.levelWishes).hasSize(1);
   }
 
   /** A cluster with as many servers as a stripe is wide refuses every wish. */

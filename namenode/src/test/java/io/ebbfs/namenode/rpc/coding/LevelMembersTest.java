@@ -140,6 +140,18 @@ class LevelMembersTest {
     assertThat(place(stripeId)).isEqualTo(before);
   }
 
+  /** Else wishes would wait, and hold up replicas, for as long as a drain takes. */
+  @Test
+  void noWishIsTakenUpWhileAsManyStripesAreRePlacedAsMayBe() throws Exception {
+    long stripeId = cluster.stripeIds().get(0);
+    String target = disk(stripeId, false);
+    cluster.stripes.takeLevelWishes(0); // as the scanner does then
+    assertThat(wish(stripeId, target)).isFalse();
+    assertThat(cluster.stripes.awaitsLevel(stripeId)).isFalse();
+    cluster.coding.tick();
+    assertThat(wish(stripeId, target)).isTrue();
+  }
+
   @Test
   void aWishThatIsTakenBackHasNoEffect() throws Exception {
     long stripeId = cluster.stripeIds().get(0);
