@@ -612,10 +612,9 @@ public final class BlockManager implements BlockService, TypeMover {
   }
 
   @Override
-  public void recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException {
+  public boolean recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException {
     if (GroupRows.isGroup(block)) {
-      recoverGroup(block, newGenerationStamp);
-      return;
+      return recoverGroup(block, newGenerationStamp);
     }
     Set<String> storages = new LinkedHashSet<>(block.getPipelineStorageUuidsList());
     boolean cuts = block.hasRecoveryLengthBytes();
@@ -628,7 +627,7 @@ public final class BlockManager implements BlockService, TypeMover {
     Optional<String> unknown = whyHoldersAreUnknown(storages);
     if (unknown.isPresent()) {
       LOG.info("block {} is recovered later: {}", block.getBlockId(), unknown.get());
-      return;
+      return false;
     }
     // A holder that is out of service may be back when the recovery runs: then it is asked, too.
     // A replica that is cut needs no other one.
@@ -642,9 +641,10 @@ public final class BlockManager implements BlockService, TypeMover {
             .flatMap(uuid -> cluster.server(uuid).stream())
             .toList();
     orderRecovery(new DatanodeCommandQueue.Recovery(block, servers, newGenerationStamp), storages);
+    return true;
   }
 
-  private void recoverGroup(BlockRow group, long newGenerationStamp) throws IOException {
+  private boolean recoverGroup(BlockRow group, long newGenerationStamp) throws IOException {
     GroupHolders holders =
         store.transact(
             group.getInternalOwnerId(),
@@ -653,9 +653,10 @@ public final class BlockManager implements BlockService, TypeMover {
     Optional<String> unknown = whyHoldersAreUnknown(holders.storages());
     if (unknown.isPresent()) {
       LOG.info("block group {} is recovered later: {}", group.getBlockId(), unknown.get());
-      return;
+      return false;
     }
     orderRecovery(holders.recovery(cluster, group, newGenerationStamp), holders.storages());
+    return true;
   }
 
   /** The server that was heard of last leads the recovery. */

@@ -242,8 +242,10 @@ public interface BlockService {
    * Orders the recovery of the last block of a file whose writer is gone, or which is truncated
    * (DNA_RECOVERBLOCK). Orders nothing while {@link #whyHoldersAreUnknown} has a reason; the caller
    * repeats the call.
+   *
+   * @return whether it has ordered the recovery
    */
-  void recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException;
+  boolean recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException;
 
   /**
    * A block that has no live replica, as far as it is known.

@@ -400,7 +400,7 @@ class FileWriteServiceTest {
     add(null);
     assertThat(real.recovery.release(handle.fileId(), CLIENT)).isFalse();
     long last = recoveryStamp();
-    for (int pauses : new int[] {1, 1, 1, 1, 2, 2, 2, 2, 3, 3}) {
+    for (int pauses : new int[] {1, 1, 2, 2, 3, 3}) {
       real.clock.advance(pauses * NamespaceFixture.RECOVERY_RETRY_MILLIS - 1);
       tickOften();
       assertThat(recoveryStamp()).isEqualTo(last);
@@ -408,6 +408,52 @@ class FileWriteServiceTest {
       tickOften();
       assertThat(recoveryStamp()).isGreaterThan(last);
       last = recoveryStamp();
+    }
+  }
+
+  /** It may ask each second. */
+  @Test
+  void aClientThatAsksAgainMakesNoSlowRecoveryVoid() throws IOException {
+    add(null);
+    assertThat(real.recovery.releaseAgain(handle.fileId(), CLIENT)).isFalse();
+    for (int i = 0; i < 3; i++) {
+      long running = recoveryStamp();
+      for (int third = 0; third < 3; third++) {
+        real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS - 1);
+        real.recovery.releaseAgain(handle.fileId(), LeaseManager.RECOVERY_HOLDER);
+        assertThat(recoveryStamp()).isEqualTo(running);
+      }
+      real.clock.advance(3);
+      real.recovery.releaseAgain(handle.fileId(), LeaseManager.RECOVERY_HOLDER);
+      assertThat(recoveryStamp()).isGreaterThan(running);
+    }
+  }
+
+  /** A recovery that was never ordered, or whose result was refused at once, is not slow. */
+  @Test
+  void onlySlowRecoveriesGetMoreTime() throws IOException {
+    Block block = add(null);
+    String[] holders = last().getStorageIDs();
+    datanodes.registerAgain(holders[0]);
+    assertThat(real.recovery.release(handle.fileId(), CLIENT)).isFalse();
+    for (int i = 0; i < 20; i++) {
+      boolean ordered = i >= 10;
+      if (ordered) {
+        datanodes.reportFully(holders[0]);
+      }
+      long before = recoveryStamp();
+      real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS);
+      for (String holder : holders) {
+        datanodes.heartbeat(holder);
+      }
+      tickOften();
+      long stamp = recoveryStamp();
+      assertThat(stamp).as("attempt " + i).isGreaterThan(before);
+      if (ordered) {
+        datanodes.registerAgain(holders[0]);
+        assertThatThrownBy(() -> synchronize(block, stamp, new String[] {holders[1]}))
+            .hasMessageContaining("repeated");
+      }
     }
   }
 

@@ -205,6 +205,28 @@ class TruncateServiceTest {
   }
 
   @Test
+  void aTruncationThatHasWaitedForItsStripeIsNotTakenForSlow() throws IOException {
+    Inode file = written("/f", 1_000);
+    BlockRow block = blocks(file).get(0).value();
+    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
+    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    for (int tick = 0; tick < 40; tick++) {
+      real.monitor.tick();
+    }
+    setLast(file, block); // it has left
+    for (int tick = 0; tick < 8; tick++) {
+      real.monitor.tick();
+    }
+    long lost = blocks(file).get(0).value().getRecoveryGenerationStamp();
+    assertThat(lost).isPositive();
+    real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS);
+    for (int tick = 0; tick < 8; tick++) {
+      real.monitor.tick();
+    }
+    assertThat(blocks(file).get(0).value().getRecoveryGenerationStamp()).isGreaterThan(lost);
+  }
+
+  @Test
   void aBlockLeavesItsStripeBeforeItIsCut() throws IOException {
     Inode file = written("/f", 1_000);
     BlockRow block = blocks(file).get(0).value();

@@ -6,7 +6,7 @@ package io.ebbfs.namenode.files.io;
  * @param completeWaitMillis how long complete() waits for the first report of the last block; after
  *     that the client asks again
  * @param recoveryRetryMillis a block recovery that has not ended after this long is ordered again;
- *     after several that did not end, the next ones have up to three times as long
+ *     after two that did not end, the next ones have up to three times as long
  */
 public record FileSettings(long completeWaitMillis, long recoveryRetryMillis) {
   public static final FileSettings DEFAULT = new FileSettings(1_000, 30_000);

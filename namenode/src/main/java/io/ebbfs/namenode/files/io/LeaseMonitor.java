@@ -21,7 +21,6 @@ public final class LeaseMonitor {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseMonitor.class);
   private static final int MOST_TICKS = 8;
   private static final int LOOKS_PER_PACE = 4;
-  private static final int MOST_PATIENCE = 3;
 
   private final MetadataStore store;
   private final LeaseManager leases;
@@ -36,11 +35,6 @@ public final class LeaseMonitor {
 
     Wait after(long tick) {
       return new Wait(tick + Math.min(MOST_TICKS, 1 + looks / LOOKS_PER_PACE), looks + 1);
-    }
-
-    /** As of {@link LeaseRecovery#isUnderWay}: recoveries may be slow rather than lost. */
-    int patience() {
-      return (int) Math.min(MOST_PATIENCE, 1 + looks / LOOKS_PER_PACE);
     }
   }
 
@@ -65,7 +59,7 @@ public final class LeaseMonitor {
           });
       leases.retain(holders);
       waits.keySet().retainAll(files);
-      recovery.waits().retain(files);
+      recovery.retain(files);
     } catch (IOException | RuntimeException e) {
       LOG.warn("Expired leases could not be checked; the check runs again soon", e);
     }
@@ -75,6 +69,7 @@ public final class LeaseMonitor {
     String holder = lease.getClientName();
     boolean recovering = holder.equals(LeaseManager.RECOVERY_HOLDER);
     if (!recovering && !leases.isPastHardLimit(holder, lease.getRenewedMillis())) {
+      lease.getFileIdsList().forEach(this::forget); // it may be open again
       return;
     }
     for (long fileId : lease.getFileIdsList()) {
@@ -83,7 +78,7 @@ public final class LeaseMonitor {
         continue;
       }
       try {
-        if (recovery.isUnderWay(fileId, wait.patience())) {
+        if (recovery.isUnderWay(fileId)) {
           continue;
         }
         waits.put(fileId, wait.after(ticks));
@@ -92,11 +87,16 @@ public final class LeaseMonitor {
               "Closed file {}, because the lease of its writer {} has expired", fileId, holder);
         }
       } catch (FileNotFoundException e) {
-        recovery.waits().forget(fileId);
+        forget(fileId);
         LOG.debug("File {} was deleted while it was open", fileId);
       } catch (IOException | RuntimeException e) {
         LOG.warn("File {} of writer {} could not be closed: {}", fileId, holder, e.toString());
       }
     }
+  }
+
+  private void forget(long fileId) {
+    waits.remove(fileId);
+    recovery.forget(fileId);
   }
 }

@@ -52,6 +52,7 @@ public final class LeaseRecovery {
   private final BlockRemover remover;
   private final EncodedBlocks encoded;
   private final TruncationWaits waits;
+  private final RecoveryAttempts attempts = new RecoveryAttempts();
 
   /**
    * @param stripes the stripes with blocks that a truncation removes
@@ -134,18 +135,35 @@ public final class LeaseRecovery {
         "Lease recovery of " + src + " is in progress. Try again later.");
   }
 
-  /** As {@link #release}, but does not repeat a recovery that began a short while ago. */
+  /**
+   * As {@link #release}, for a client that asks again and again: it does not repeat a recovery that
+   * began a while ago and may be slow. {@link LeaseMonitor} repeats one that is lost.
+   */
   public boolean releaseAgain(long fileId, String holder) throws IOException {
-    return !isUnderWay(fileId, 1) && release(fileId, holder);
+    return !isUnderWay(fileId, RecoveryAttempts.MOST_PATIENCE) && release(fileId, holder);
   }
 
   /**
    * Whether a recovery of the last block began a short while ago, so that it may still end. The
-   * next one makes its result void.
-   *
-   * @param patience how many times the usual time it has
+   * next one makes its result void. After some that did not end, it has more time.
    */
-  public boolean isUnderWay(long fileId, int patience) throws IOException {
+  boolean isUnderWay(long fileId) throws IOException {
+    return isUnderWay(fileId, attempts.patience(fileId));
+  }
+
+  /** Forgets what was tried before a file was closed or deleted. */
+  void forget(long fileId) {
+    waits.forget(fileId);
+    attempts.ended(fileId);
+  }
+
+  /** Forgets the files that nobody holds any more. */
+  void retain(Set<Long> openFiles) {
+    waits.retain(openFiles);
+    attempts.retain(openFiles);
+  }
+
+  private boolean isUnderWay(long fileId, int patience) throws IOException {
     return store.transact(
         fileId,
         Durability.RELAXED,
@@ -229,14 +247,16 @@ public final class LeaseRecovery {
           decision.block().getBlockId(),
           fileId,
           decision.block().hasRecoveryLengthBytes() ? "it is truncated" : "its writer is gone");
-      blocks.recover(fileId, decision.block(), recoveryStamp);
+      if (blocks.recover(fileId, decision.block(), recoveryStamp)) {
+        attempts.ordered(fileId);
+      }
     }
     return decision.next() == Next.CLOSED;
   }
 
   private void noteWait(long fileId, Decision decision) throws IOException {
     switch (decision.next()) {
-      case CLOSED -> waits.forget(fileId);
+      case CLOSED -> forget(fileId);
       case FREE ->
           waits.note(
               fileId,
@@ -496,6 +516,7 @@ public final class LeaseRecovery {
               }
               FileBlocks file = new FileBlocks(transaction, blocks, owner.get());
               file.lockLast(1);
+              noteEnd(file, generationStamp);
               refuseEarly(
                   transaction, file, blockId, delete, delete ? 0 : lengthBytes, storageUuids);
               return synchronize(
@@ -509,6 +530,15 @@ public final class LeaseRecovery {
                   storageUuids);
             });
     blocks.invalidate(gone);
+  }
+
+  /** A recovery that ends in time is not slow, even if its result is refused. */
+  private void noteEnd(FileBlocks file, long generationStamp) throws IOException {
+    if (file.fromEnd(0)
+        .filter(last -> last.getRecoveryGenerationStamp() == generationStamp)
+        .isPresent()) {
+      attempts.ended(file.file().id());
+    }
   }
 
   /**

@@ -347,7 +347,7 @@ final class FakeBlocks implements BlockService {
   }
 
   @Override
-  public void recover(long ownerId, BlockRow block, long newGenerationStamp) {
+  public boolean recover(long ownerId, BlockRow block, long newGenerationStamp) {
     throw new UnsupportedOperationException();
   }
 
