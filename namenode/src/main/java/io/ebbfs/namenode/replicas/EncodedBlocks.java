@@ -21,8 +21,14 @@ public interface EncodedBlocks {
    *
    * @param reason what is in the way, and what helps
    * @param lasting whether it stays so until somebody acts
+   * @param starting whether the namenode cannot tell yet, because it is in safe mode and does not
+   *     know enough live servers to read the stripe
    */
-  record Obstacle(String reason, boolean lasting) {}
+  record Obstacle(String reason, boolean lasting, boolean starting) {
+    public Obstacle(String reason, boolean lasting) {
+      this(reason, lasting, false);
+    }
+  }
 
   /** What is in the way of {@link #free} now; empty if the block becomes free by itself. */
   default Optional<Obstacle> obstacle(BlockRow block) throws IOException {

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.stripes;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
@@ -74,30 +75,33 @@ public record StripeState(
   public boolean isLostSince(Transaction transaction, ClusterView cluster, long millis)
       throws IOException {
     for (int position : lost()) {
-      if (!mayComeBack(transaction, cluster, millis, position)) {
+      if (BlockRows.storages(transaction, members.get(position)).stream()
+          .noneMatch(storage -> mayComeBack(cluster, millis, storage))) {
         return false;
       }
     }
     return true;
   }
 
-  /** The lost members of which {@link #isLostSince} does not hold: nobody waits for them. */
+  /**
+   * The lost members of which {@link #isLostSince} does not hold, and those on disks that have
+   * failed: nobody can count on them.
+   */
   public SortedSet<Integer> lostForGood(Transaction transaction, ClusterView cluster, long millis)
       throws IOException {
     SortedSet<Integer> forGood = new TreeSet<>();
     for (int position : lost()) {
-      if (!mayComeBack(transaction, cluster, millis, position)) {
+      if (BlockRows.storages(transaction, members.get(position)).stream()
+          .filter(storage -> cluster.disk(storage).filter(Disk::failed).isEmpty())
+          .noneMatch(storage -> mayComeBack(cluster, millis, storage))) {
         forGood.add(position);
       }
     }
     return forGood;
   }
 
-  private boolean mayComeBack(
-      Transaction transaction, ClusterView cluster, long millis, int position) throws IOException {
-    return BlockRows.storages(transaction, members.get(position)).stream()
-        .anyMatch(
-            storage -> cluster.isAwaited(storage) || cluster.lostSinceMillis(storage) > millis);
+  private static boolean mayComeBack(ClusterView cluster, long millis, String storage) {
+    return cluster.isAwaited(storage) || cluster.lostSinceMillis(storage) > millis;
   }
 
   /**

@@ -34,6 +34,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException;
+import org.apache.hadoop.hdfs.server.namenode.SafeModeException;
 import org.apache.hadoop.ipc.RetriableException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
@@ -380,6 +381,10 @@ class TruncateServiceTest {
     assertThatThrownBy(() -> real.truncation.truncate(real.root(), request("/f", 400)))
         .hasMessageContaining("/f to 400 bytes")
         .hasMessageContaining("stripe 77 does not decode");
+    real.obstacle = Optional.of(new EncodedBlocks.Obstacle("servers are awaited", false, true));
+    assertThatThrownBy(() -> real.truncation.truncate(real.root(), request("/f", 400)))
+        .isInstanceOf(SafeModeException.class)
+        .hasMessageContaining("servers are awaited");
     assertThat(row(file).hasUnderConstruction()).isFalse();
     assertThat(real.truncation.truncate(real.root(), request("/f", 1_000))).isTrue();
 

@@ -32,6 +32,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
 import org.apache.hadoop.hdfs.protocol.RecoveryInProgressException;
+import org.apache.hadoop.hdfs.server.namenode.SafeModeException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -288,7 +289,9 @@ public final class LeaseRecovery {
 
   /**
    * Refuses a truncation that would keep its file open, because the block at the new end cannot
-   * leave its stripe.
+   * leave its stripe, as far as the namenode knows.
+   *
+   * @throws SafeModeException if it does not know enough yet; the client tries again
    */
   void requireNoLastingObstacle(Inode file, String src, long lengthBytes) throws IOException {
     Optional<BlockRow> block =
@@ -301,6 +304,11 @@ public final class LeaseRecovery {
     if (obstacle.isPresent() && obstacle.get().lasting()) {
       throw new IOException(
           "Cannot truncate %s to %d bytes, within its encoded block %d, now: %s"
+              .formatted(src, lengthBytes, block.get().getBlockId(), obstacle.get().reason()));
+    }
+    if (obstacle.isPresent() && obstacle.get().starting()) {
+      throw new SafeModeException(
+          "Cannot truncate %s to %d bytes, within its encoded block %d. Name node is in safe mode: %s; try again after it"
               .formatted(src, lengthBytes, block.get().getBlockId(), obstacle.get().reason()));
     }
   }

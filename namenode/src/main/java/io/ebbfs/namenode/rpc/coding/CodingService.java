@@ -162,12 +162,12 @@ public final class CodingService implements CodingProtocol {
     TransitionContext context =
         new TransitionContext(codes, store, ids, cluster, lifecycle, index, clock, settings);
     this.proposals = new ProposalService(context, CodeDefinitionGuard.open(codes, store));
-    this.freer = new BlockFreer(context);
     this.claims = new ClaimService(context, blocks, converter, random);
     this.commits =
         new CommitService(codes, store, ids, blocks, stripes, cluster, lifecycle, counters, clock);
     this.failures = new FailureService(codes, blocks, cluster, lifecycle, counters);
     this.repairs = new RepairScanner(context, stripes);
+    this.freer = new BlockFreer(context, repairs::repairNow);
     this.pruning = new TransitionPruner(store, index, settings);
     this.scrubs = new ScrubReportService(store, blocks, counters);
     this.heat = heat;

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.LongConsumer;
 
 /**
  * Frees single blocks because a client changes their file: drops the transition that is about to
@@ -25,9 +26,14 @@ import java.util.TreeSet;
  */
 public final class BlockFreer implements EncodedBlocks {
   private final TransitionContext context;
+  private final LongConsumer repairs;
 
-  public BlockFreer(TransitionContext context) {
+  /**
+   * @param repairs has a stripe repaired now, also if its lost blocks may come back soon
+   */
+  public BlockFreer(TransitionContext context, LongConsumer repairs) {
     this.context = context;
+    this.repairs = repairs;
   }
 
   @Override
@@ -37,8 +43,12 @@ public final class BlockFreer implements EncodedBlocks {
       return;
     }
     Optional<StripeRow> stripe = stripeOf(block);
-    if (stripe.isEmpty() || obstacle(block).isPresent()) {
+    if (stripe.isEmpty()) {
       return; // converted meanwhile: the next call finds the block's new stripe
+    }
+    if (obstacle(block).isPresent()) {
+      repairs.accept(block.getStripeId());
+      return;
     }
     if (stripe.get().hasTransitionId()) {
       yieldToRelease(stripe.get().getTransitionId(), fileId);
@@ -74,14 +84,16 @@ public final class BlockFreer implements EncodedBlocks {
               + ", or delete the files that have lost blocks",
           true);
     }
+    boolean unreadable = isUnreadable(state, state.lost());
     String whatHelps =
-        isUnreadable(state, state.lost())
-            ? "come back, whose servers are awaited"
+        unreadable
+            ? "come back, whose servers are awaited: start them, or end their hibernation"
             : "are repaired: see that chunk servers with free space run";
     return new Obstacle(
         "block %d leaves stripe %d once the lost positions %s %s"
             .formatted(block.getBlockId(), state.id(), state.lost(), whatHelps),
-        false);
+        false,
+        unreadable && seen.starting());
   }
 
   /** Whether live data of a stripe is at positions that cannot be rebuilt if these are lost. */
@@ -96,8 +108,9 @@ public final class BlockFreer implements EncodedBlocks {
    * A stripe as read.
    *
    * @param forGood the lost positions of which nobody waits for their servers
+   * @param starting whether the namenode is in safe mode
    */
-  private record Seen(StripeState stripe, Set<Integer> forGood) {}
+  private record Seen(StripeState stripe, Set<Integer> forGood, boolean starting) {}
 
   private Optional<Seen> stateOf(BlockRow block) throws IOException {
     return context
@@ -120,10 +133,10 @@ public final class BlockFreer implements EncodedBlocks {
   /** No server is lost for good before safe mode ends: each one may register yet. */
   private Seen see(Transaction transaction, StripeState stripe) throws IOException {
     if (context.cluster().inSafeMode()) {
-      return new Seen(stripe, Set.of());
+      return new Seen(stripe, Set.of(), true);
     }
     long since = context.settings().lostLongAgoMillis(context.clock().millis());
-    return new Seen(stripe, stripe.lostForGood(transaction, context.cluster(), since));
+    return new Seen(stripe, stripe.lostForGood(transaction, context.cluster(), since), false);
   }
 
   /** Drops what has not begun and may begin much later. What runs ends by itself. */

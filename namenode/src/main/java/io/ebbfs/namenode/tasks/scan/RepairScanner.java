@@ -19,7 +19,9 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Finds stripes that need a repair, a rewrite or a re-placement, and creates the transitions.
@@ -43,8 +45,13 @@ public final class RepairScanner {
       boolean mayWait,
       boolean corrupt) {}
 
+  /** Stripes for which clients wait. */
+  private static final int MAX_WANTED = 10_000;
+
   private final TransitionContext context;
   private final StripeManager stripes;
+  // Stripes that are repaired with their next check, though their lost blocks may come back soon.
+  private final Set<Long> wanted = ConcurrentHashMap.newKeySet();
   private final RewriteScheduler rewrites;
   private final RePlacementScheduler rePlacements;
   private final StripeTally damaged = new StripeTally();
@@ -85,6 +92,17 @@ public final class RepairScanner {
   /** How many stripes have a re-placement planned or running. */
   public int beingRePlaced() {
     return rePlacements.active();
+  }
+
+  /**
+   * Has a stripe repaired soon, also if its lost blocks may come back: a client waits for it. The
+   * request is in memory and may be dropped: the caller repeats it.
+   */
+  public void repairNow(long stripeId) {
+    if (wanted.size() < MAX_WANTED) {
+      wanted.add(stripeId);
+      stripes.check(stripeId);
+    }
   }
 
   /** Checks the stripes with hints, and the next stretch of all stripes. The work is bounded. */
@@ -174,6 +192,7 @@ public final class RepairScanner {
   }
 
   private void check(long stripeId, boolean onlyAtRisk) throws IOException {
+    boolean isWanted = !onlyAtRisk && wanted.remove(stripeId);
     Optional<Seen> seen = read(stripeId);
     if (seen.isEmpty()) {
       damaged.remove(stripeId);
@@ -189,7 +208,7 @@ public final class RepairScanner {
             stripe,
             seen.get().transition(),
             context.settings().rewriteDeadShare(),
-            seen.get().mayWait());
+            seen.get().mayWait() && !isWanted);
     note(stripe, decision.lost());
     groups.note(stripe, seen.get().corrupt());
     if (!onlyAtRisk || seen.get().atRisk()) {

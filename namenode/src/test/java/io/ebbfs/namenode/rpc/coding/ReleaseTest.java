@@ -623,6 +623,9 @@ class ReleaseTest {
     assertLasting(block, true);
     cluster.servers.setSafeMode(true);
     assertLasting(block, false);
+    assertThat(cluster.coding.freer().obstacle(block))
+        .get()
+        .matches(EncodedBlocks.Obstacle::starting);
     cluster.servers.setSafeMode(false);
     assertLasting(block, true);
     cluster.servers.hibernating.add(lost.get(0));
@@ -633,16 +636,66 @@ class ReleaseTest {
         .contains("servers are awaited");
   }
 
+  /** The server may be away for hours, and a client waits. */
   @Test
-  void aStripeWhoseServersWereLostAMomentAgoIsNoLastingObstacle() throws Exception {
+  void aStripeIsRepairedForATruncationThoughAServerOfItHibernates() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true); // 6 blocks and 3 parities
+    BlockRow block = cluster.block(files.get(0), 0);
+    String away = cluster.servers.serverOf(cluster.live(files.get(1), 0).get(0));
+    cluster.servers.kill(away);
+    cluster.servers.hibernating.add(away);
+    cluster.runAll();
+    assertThat(cluster.live(files.get(1), 0)).as("it is awaited").isEmpty();
+    cluster.servers.setSafeMode(true);
+    assertThat(cluster.coding.freer().obstacle(block))
+        .as("the stripe can be read")
+        .get()
+        .matches(obstacle -> !obstacle.starting());
+    cluster.servers.setSafeMode(false);
+    cluster.coding.freer().free(files.get(0), block);
+    assertThat(releases()).isEmpty();
+    cluster.runAll();
+    assertThat(cluster.live(files.get(1), 0)).hasSize(1);
+    cluster.coding.freer().free(files.get(0), block);
+    assertThat(releases()).hasSize(1);
+  }
+
+  /** A cluster with one stripe that waits a minute for lost servers. */
+  private CodingCluster delayed(List<Long> files) throws Exception {
     CodingCluster delayed =
         new CodingCluster(14, 6, 9, CodingCluster.SETTINGS.withRepairDelay(60_000));
-    List<Long> files = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       files.add(delayed.createFile(1, BLOCK, true));
     }
     delayed.propose(TransitionKindProto.ENCODE, Codes.RS_FAST, files, List.of());
     delayed.runAll();
+    return delayed;
+  }
+
+  @Test
+  void aStripeWhoseDisksHaveFailedIsALastingObstacleAtOnce() throws Exception {
+    List<Long> files = new ArrayList<>();
+    CodingCluster delayed = delayed(files);
+    BlockRow block = delayed.block(files.get(0), 0);
+    List<String> disks = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      disks.add(delayed.live(files.get(i), 0).get(0));
+    }
+    long lostMillis = delayed.now();
+    delayed.servers.lostSince = disk -> lostMillis;
+    for (int i = 0; i < 4; i++) {
+      delayed.servers.failDisk(disks.get(i));
+      boolean decodes = i < 3;
+      assertThat(delayed.coding.freer().obstacle(block))
+          .get()
+          .matches(obstacle -> obstacle.lasting() == !decodes);
+    }
+  }
+
+  @Test
+  void aStripeWhoseServersWereLostAMomentAgoIsNoLastingObstacle() throws Exception {
+    List<Long> files = new ArrayList<>();
+    CodingCluster delayed = delayed(files);
     BlockRow block = delayed.block(files.get(0), 0);
     for (int i = 0; i < 4; i++) {
       delayed.servers.kill(delayed.servers.serverOf(delayed.live(files.get(i), 0).get(0)));
