@@ -612,6 +612,11 @@ public final class BlockManager implements BlockService, TypeMover {
   }
 
   @Override
+  public Optional<String> whyReadable(GroupHolders holders, BlockRow group) {
+    return holders.whyReadable(cluster, group);
+  }
+
+  @Override
   public boolean recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException {
     if (GroupRows.isGroup(block)) {
       return recoverGroup(block, newGenerationStamp);

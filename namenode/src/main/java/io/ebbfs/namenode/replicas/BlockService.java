@@ -238,6 +238,9 @@ public interface BlockService {
   /** Names a disk that is out of service and may come back; empty if there is none. */
   Optional<String> whyHoldersAreAway(Collection<String> storageUuids);
 
+  /** As of {@link GroupHolders#whyReadable}. */
+  Optional<String> whyReadable(GroupHolders holders, BlockRow group);
+
   /**
    * Orders the recovery of the last block of a file whose writer is gone, or which is truncated
    * (DNA_RECOVERBLOCK). Orders nothing while {@link #whyHoldersAreUnknown} has a reason; the caller

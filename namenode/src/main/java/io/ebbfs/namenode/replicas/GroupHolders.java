@@ -9,7 +9,6 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -24,11 +23,11 @@ public final class GroupHolders {
   record Holder(int index, String storageUuid) {}
 
   private final List<Holder> holders;
-  // The blocks whose servers have said that the client has finished them, with a whole cell or
+  // Of the blocks whose servers have said that the client has finished them, with a whole cell or
   // more.
-  private final Set<Integer> whole;
+  private final List<Holder> whole;
 
-  private GroupHolders(List<Holder> holders, Set<Integer> whole) {
+  private GroupHolders(List<Holder> holders, List<Holder> whole) {
     this.holders = holders;
     this.whole = whole;
   }
@@ -36,7 +35,7 @@ public final class GroupHolders {
   /** Reads them in a transaction that has locked the group. */
   public static GroupHolders read(Transaction transaction, BlockRow group) throws IOException {
     List<Holder> holders = new ArrayList<>();
-    Set<Integer> whole = new HashSet<>();
+    List<Holder> whole = new ArrayList<>();
     int cellBytes = BlockGroupLayout.of(group.getEcPolicyId()).policy().getCellSize();
     for (Row<BlockRow> row : GroupRows.blocks(transaction, group)) {
       Set<String> storages = new LinkedHashSet<>(row.value().getPipelineStorageUuidsList());
@@ -47,7 +46,7 @@ public final class GroupHolders {
         if (replica.finalized()
             && replica.row().getGenerationStamp() >= group.getGenerationStamp()
             && replica.row().getLengthBytes() >= cellBytes) {
-          whole.add(index);
+          whole.add(new Holder(index, replica.storageUuid()));
         }
       }
       storages.forEach(storage -> holders.add(new Holder(index, storage)));
@@ -62,15 +61,26 @@ public final class GroupHolders {
 
   /**
    * Why the group cannot be unreadable, as far as its servers have reported: a chunk server of a
-   * version that knows no groups says so of its block 0. Empty if it may be.
+   * version that knows no groups says so of its block 0. Empty if it may be. What was on failed
+   * disks does not count.
    */
-  public Optional<String> whyReadable(BlockRow group) {
+  Optional<String> whyReadable(ClusterView cluster, BlockRow group) {
     int needed = BlockGroupLayout.of(group.getEcPolicyId()).dataUnits();
-    return whole.size() < needed
+    long readable =
+        whole.stream()
+            .filter(holder -> workingDisk(cluster, holder).isPresent())
+            .map(Holder::index)
+            .distinct()
+            .count();
+    return readable < needed
         ? Optional.empty()
         : Optional.of(
             "its servers have reported %d blocks with whole cells, and %d are needed"
-                .formatted(whole.size(), needed));
+                .formatted(readable, needed));
+  }
+
+  private static Optional<Disk> workingDisk(ClusterView cluster, Holder holder) {
+    return cluster.disk(holder.storageUuid()).filter(disk -> !disk.failed());
   }
 
   /**
@@ -82,11 +92,7 @@ public final class GroupHolders {
     List<Integer> indices = new ArrayList<>();
     for (Holder holder : holders) {
       Optional<Server> server =
-          cluster
-              .disk(holder.storageUuid())
-              .filter(disk -> !disk.failed())
-              .map(Disk::serverUuid)
-              .flatMap(cluster::server);
+          workingDisk(cluster, holder).map(Disk::serverUuid).flatMap(cluster::server);
       if (server.isPresent()) {
         servers.add(server.get());
         indices.add(holder.index());

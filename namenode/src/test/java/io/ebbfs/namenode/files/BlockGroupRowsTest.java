@@ -256,6 +256,11 @@ class BlockGroupRowsTest {
                     second.getBlockId(), stamp, 0, true, true, List.of()))
         .hasMessageContaining("have reported 3 blocks with whole cells, and 3 are needed");
     assertThat(isOpen(file)).isTrue();
+
+    datanodes.fail(disks.get(2)); // its rows are there until a walk over the disk has ended
+    real.recovery.commitBlockSynchronization(second.getBlockId(), stamp, 0, true, true, List.of());
+    assertThat(isOpen(file)).isFalse();
+    assertThat(real.status("/d/f").getLen()).isEqualTo(GROUP);
   }
 
   @Test

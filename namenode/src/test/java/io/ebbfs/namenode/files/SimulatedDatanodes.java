@@ -3,8 +3,10 @@ package io.ebbfs.namenode.files;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
@@ -30,6 +32,7 @@ final class SimulatedDatanodes {
   private final NamespaceFixture real;
   private final List<String> storages = new ArrayList<>();
   private final Map<String, StorageType> types = new HashMap<>();
+  private final Set<String> failed = new HashSet<>();
 
   SimulatedDatanodes(NamespaceFixture real, int count) throws IOException {
     this.real = real;
@@ -68,7 +71,7 @@ final class SimulatedDatanodes {
         real.datanodes.sendHeartbeat(
             registration(index),
             new StorageReport[] {
-              new StorageReport(storage(disk), false, CAPACITY, 0, CAPACITY, 0, 0)
+              new StorageReport(storage(disk), failed.contains(disk), CAPACITY, 0, CAPACITY, 0, 0)
             },
             0,
             0,
@@ -90,6 +93,12 @@ final class SimulatedDatanodes {
   /** The server of a disk tells its type. */
   void type(String disk, StorageType type) throws IOException {
     types.put(disk, type);
+    heartbeat(disk);
+  }
+
+  /** The server of a disk tells that it has failed. */
+  void fail(String disk) throws IOException {
+    failed.add(disk);
     heartbeat(disk);
   }
 

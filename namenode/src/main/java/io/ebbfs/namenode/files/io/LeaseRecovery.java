@@ -599,7 +599,7 @@ public final class LeaseRecovery {
     storageUuids.forEach(others::remove);
     Optional<String> why = blocks.whyHoldersAreUnknown(others);
     if (why.isEmpty() && delete) {
-      why = holders.whyReadable(group);
+      why = blocks.whyReadable(holders, group);
     }
     if (why.isPresent()) {
       throw new IOException(

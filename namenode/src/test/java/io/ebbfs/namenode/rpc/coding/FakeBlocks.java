@@ -4,6 +4,7 @@ import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.replicas.BlockHealth;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.replicas.GroupHolders;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
@@ -343,6 +344,11 @@ final class FakeBlocks implements BlockService {
 
   @Override
   public Optional<String> whyHoldersAreAway(Collection<String> storageUuids) {
+    return Optional.empty();
+  }
+
+  @Override
+  public Optional<String> whyReadable(GroupHolders holders, BlockRow group) {
     return Optional.empty();
   }
 
