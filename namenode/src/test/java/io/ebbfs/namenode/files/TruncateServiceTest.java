@@ -227,6 +227,41 @@ class TruncateServiceTest {
     assertThat(blocks(file).get(0).value().getRecoveryGenerationStamp()).isGreaterThan(lost);
   }
 
+  /** What a file has waited for before counts no more. */
+  @Test
+  void aFileThatIsClosedAndOpenedAgainIsReleasedAsSoonAsAnyOther() throws IOException {
+    Inode file = written("/f", 1_000);
+    BlockRow block = blocks(file).get(0).value();
+    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
+    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    int looks = 20;
+    while (real.freed.size() < looks) {
+      real.monitor.tick();
+    }
+    setLast(file, block); // it has left, just after a look
+    assertThat(real.recovery.release(file.id(), LeaseManager.RECOVERY_HOLDER)).isFalse();
+    BlockRow cut = blocks(file).get(0).value();
+    real.recovery.commitBlockSynchronization(
+        cut.getBlockId(),
+        cut.getRecoveryGenerationStamp(),
+        400,
+        true,
+        false,
+        cut.getPipelineStorageUuidsList());
+    datanodes.report(
+        new Block(cut.getBlockId(), 400, cut.getRecoveryGenerationStamp()),
+        cut.getPipelineStorageUuidsList().toArray(String[]::new));
+    FileAppendService appends =
+        new FileAppendService(real.store, real.blocks, real.clock, real.leases, real.recovery);
+    appends.append(real.root(), new FileAppendService.Request("/f", "writer", "127.0.0.1", false));
+    real.leases.renew("writer");
+    real.monitor.tick();
+    assertThat(row(file).getUnderConstruction().getClientName()).isEqualTo("writer");
+    real.clock.advance(NamespaceFixture.HARD_MILLIS + 1);
+    real.monitor.tick();
+    assertThat(row(file).getUnderConstruction().getClientName()).isNotEqualTo("writer");
+  }
+
   @Test
   void aBlockLeavesItsStripeBeforeItIsCut() throws IOException {
     Inode file = written("/f", 1_000);
