@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -62,13 +63,21 @@ class FaultyFileSystem final : public FileSystem {
     const std::lock_guard lock(mutex_);
     file_system_ids_.emplace_back(std::move(where), id);
   }
+  // Calls `then` once, after the next file whose path contains `where` was opened for writing.
+  void AfterOpening(std::string where, std::function<void()> then) {
+    const std::lock_guard lock(mutex_);
+    opened_where_ = std::move(where);
+    after_opening_ = std::move(then);
+  }
   [[nodiscard]] std::uint64_t syncs() const { return syncs_; }
 
   Result<std::unique_ptr<File>> OpenForReading(const std::string& path) override {
     return Wrap(path, Fault::kFailAll, [&] { return real_.OpenForReading(path); });
   }
   Result<std::unique_ptr<File>> OpenForWriting(const std::string& path) override {
-    return Wrap(path, Fault::kFailWrites, [&] { return real_.OpenForWriting(path); });
+    auto file = Wrap(path, Fault::kFailWrites, [&] { return real_.OpenForWriting(path); });
+    if (const auto then = TakeAfterOpening(path)) then();
+    return file;
   }
   Result<std::unique_ptr<File>> Create(const std::string& path) override {
     return Wrap(path, Fault::kFailWrites, [&] { return real_.Create(path); });
@@ -159,6 +168,11 @@ class FaultyFileSystem final : public FileSystem {
     const std::unique_ptr<File> real_;
   };
 
+  std::function<void()> TakeAfterOpening(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (path.find(opened_where_) == std::string::npos) return nullptr;
+    return std::exchange(after_opening_, nullptr);
+  }
   bool Has(const std::string& path, Fault fault) {
     std::unique_lock lock(mutex_);
     if (Hangs(path)) {
@@ -192,6 +206,8 @@ class FaultyFileSystem final : public FileSystem {
   std::size_t hanging_ = 0;
   Fault fault_ = Fault::kNone;
   std::string where_;
+  std::string opened_where_;
+  std::function<void()> after_opening_;
   std::vector<std::pair<std::string, std::uint64_t>> file_system_ids_;
   std::atomic<std::int64_t> free_bytes_ = -1;
   std::atomic<std::int64_t> room_bytes_ = 0;

@@ -118,7 +118,7 @@ Result<std::shared_ptr<ReplicaInPipeline>> BlockStore::Reopen(std::uint64_t bloc
   const std::lock_guard store_lock(mutex_);
   const auto it = replicas_.find(block_id);
   if (it == replicas_.end() || it->second.in_pipeline ||
-      it->second.generation_stamp != replica.generation_stamp) {
+      it->second.generation_stamp != replica.generation_stamp || it->second.disk != &disk) {
     return JustChanged(block_id);
   }
   it->second.in_pipeline = in_pipeline;

@@ -99,6 +99,25 @@ TEST_F(RelocationTest, AReplicaThatChangesOrIsDeletedMeanwhileDoesNotMove) {
                                                directory_.Find("/b/in_use.lock").size());
 }
 
+// The move ends between the look-up of the replica and the moment when it is open for the append.
+TEST_F(RelocationTest, AnAppendLeavesTheReplicaThatHasJustMovedAlone) {
+  const auto data = Store(1, 700);
+  files_.AfterOpening(".meta", [&] {
+    EXPECT_TRUE(store_->Relocate(1, 1001, {.type = StorageType::kArchive}).has_value());
+  });
+  const auto late = store_->Append(1, 1001, 1002, 700);
+  ASSERT_FALSE(late.has_value());
+  EXPECT_EQ(late.error().code, ErrorCode::kBusy) << late.error().message;
+  const auto writer = store_->Append(1, 1001, 1002, 700);
+  ASSERT_TRUE(writer.has_value()) << writer.error().message;
+  ASSERT_TRUE((*writer)->Finish(false).has_value());
+  const auto read = ReadBlock(*store_, 1);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(*read, data);
+  EXPECT_EQ(TypeOf(1), StorageType::kArchive);
+  EXPECT_EQ(store_->Disks()[0].used_bytes, 0U);
+}
+
 TEST_F(RelocationTest, DamagedBytesDoNotMove) {
   Store(1, 700);
   const auto file = directory_.Find("/01/blk_1");
