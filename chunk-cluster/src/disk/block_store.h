@@ -261,8 +261,15 @@ class BlockStore {
                                                                       const Replica& replica);
   // The caller holds the mutex of `in_pipeline`.
   [[nodiscard]] Result<ReplicaInfo> Finalize(ReplicaInPipeline& in_pipeline, bool sync);
-  [[nodiscard]] Result<std::shared_ptr<ReplicaInPipeline>> Reopen(std::uint64_t block_id,
-                                                                  const Replica& replica);
+  // A replica that is open for writing, and the lock of its mutex.
+  struct LockedReplica {
+    std::shared_ptr<ReplicaInPipeline> in_pipeline;
+    std::unique_lock<std::timed_mutex> lock;
+  };
+  // Opens the finalized replica for writing. Nobody can have had the lock before the caller has it.
+  [[nodiscard]] Result<LockedReplica> Reopen(std::uint64_t block_id, const Replica& replica);
+  // Locks the replica; opens it again if it is finalized.
+  [[nodiscard]] Result<LockedReplica> LockOrReopen(std::uint64_t block_id, const Replica& replica);
   // The caller holds the mutex of `in_pipeline`. False if the store no longer holds the replica.
   bool Update(const ReplicaInPipeline& in_pipeline, const std::function<void(Replica&)>& change);
   // The caller holds the mutex of the replica, and the replica itself.

@@ -298,6 +298,25 @@ TEST_F(BlockStoreTest, ADamagedChunkIsNotCut) {
   EXPECT_EQ(listener_.events().back(), "corrupt 1");  // else the namenode repeats the cut for ever
 }
 
+TEST_F(BlockStoreTest, ADamagedChunkIsNotCutAfterARecoveryThatBrokeOff) {
+  Open();
+  StoreBlock(*store_, 1, RandomBytes(3000, 1));
+  for (const auto& path : directory_.Find("/blk_1")) {
+    if (!path.ends_with(".meta")) FlipByte(path, 1400);
+  }
+  ASSERT_TRUE(store_->StartRecovery(1, 1001, 1005).has_value());
+  files_.Set(Fault::kFailSync, "/blk_1");
+  EXPECT_FALSE(store_->FinishRecovery(1, 1005, 3000).has_value());
+  files_.Set(Fault::kNone);
+  ASSERT_TRUE(store_->StartRecovery(1, 1001, 1006).has_value());
+  const auto refused = store_->FinishRecovery(1, 1006, 1300);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt) << refused.error().message;
+  EXPECT_EQ(store_->Find(1)->state, ReplicaState::kFinalized);
+  EXPECT_EQ(store_->Find(1)->length_bytes, 3000U);
+  EXPECT_EQ(listener_.events().back(), "corrupt 1");
+}
+
 // Data were written, and their checksum was not: the disk was full, or refused.
 class FailedWriteTest : public BlockStoreTest,
                         public ::testing::WithParamInterface<std::tuple<Fault, std::size_t>> {

@@ -108,12 +108,12 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& re
   return std::unique_ptr<ReplicaWriter>(new ReplicaWriter(*this, std::move(in_pipeline)));
 }
 
-Result<std::shared_ptr<ReplicaInPipeline>> BlockStore::Reopen(std::uint64_t block_id,
-                                                              const Replica& replica) {
+Result<BlockStore::LockedReplica> BlockStore::Reopen(std::uint64_t block_id,
+                                                     const Replica& replica) {
   auto& disk = *replica.disk;
   auto in_pipeline = std::make_shared<ReplicaInPipeline>(disk, format::kFinalized, block_id,
                                                          replica.generation_stamp);
-  const std::lock_guard lock(in_pipeline->mutex);
+  std::unique_lock lock(in_pipeline->mutex);
   EBB_TRY(in_pipeline->OpenExisting(replica.length));
   const std::lock_guard store_lock(mutex_);
   const auto it = replicas_.find(block_id);
@@ -125,7 +125,14 @@ Result<std::shared_ptr<ReplicaInPipeline>> BlockStore::Reopen(std::uint64_t bloc
   it->second.state = ReplicaState::kBeingWritten;
   Withdraw(block_id);
   disk.SubtractUsed(1, replica.length);
-  return in_pipeline;
+  return LockedReplica{std::move(in_pipeline), std::move(lock)};
+}
+
+Result<BlockStore::LockedReplica> BlockStore::LockOrReopen(std::uint64_t block_id,
+                                                           const Replica& replica) {
+  if (!replica.in_pipeline) return Reopen(block_id, replica);
+  EBB_ASSIGN(auto lock, replica.in_pipeline->Lock());
+  return LockedReplica{replica.in_pipeline, std::move(lock)};
 }
 
 Result<std::unique_ptr<ReplicaWriter>> BlockStore::Append(std::uint64_t block_id,
@@ -162,8 +169,8 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::RecoverAppend(std::uint64_t b
                             block_id, NameOf(replica->state), replica->length,
                             replica->generation_stamp, length, new_stamp));
   }
-  EBB_ASSIGN(const auto in_pipeline, Reopen(block_id, *replica));
-  EBB_ASSIGN(const auto lock, in_pipeline->Lock());
+  EBB_ASSIGN(const auto opened, Reopen(block_id, *replica));
+  const auto& in_pipeline = opened.in_pipeline;
   EBB_TRY(in_pipeline->SetGenerationStamp(new_stamp));
   EBB_TRY(in_pipeline->MoveTo(format::kBeingWritten));
   Update(*in_pipeline, [&](Replica& entry) { entry.generation_stamp = new_stamp; });

@@ -59,15 +59,12 @@ Result<ReplicaInfo> BlockStore::RecoverClose(std::uint64_t block_id, std::uint64
     return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes, the client expects {}",
                                                  block_id, actual, length));
   };
-  auto in_pipeline = replica->in_pipeline;
-  if (!in_pipeline) {
-    // Before it is opened again: a refusal leaves a finalized replica as it is.
-    if (replica->length != length) return wrong_length(replica->length);
-    EBB_ASSIGN(in_pipeline, Reopen(block_id, *replica));
-  }
+  // Before it is opened again: a refusal leaves a finalized replica as it is.
+  if (!replica->in_pipeline && replica->length != length) return wrong_length(replica->length);
   Result<ReplicaInfo> info = NoReplica(block_id);
   {
-    EBB_ASSIGN(const auto lock, in_pipeline->Lock());
+    EBB_ASSIGN(const auto locked, LockOrReopen(block_id, *replica));
+    const auto& in_pipeline = locked.in_pipeline;
     if (in_pipeline->closed) return JustChanged(block_id);
     in_pipeline->TakeOver();
     if (in_pipeline->on_disk != length) return wrong_length(in_pipeline->on_disk);
@@ -125,19 +122,17 @@ Result<ReplicaInfo> BlockStore::FinishRecovery(std::uint64_t block_id, std::uint
     return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes, the recovery wants {}",
                                                  block_id, actual, new_length));
   };
-  auto in_pipeline = replica->in_pipeline;
-  const bool was_finalized = !in_pipeline;
-  if (was_finalized) {
-    // Before it is opened again: a refusal leaves a finalized replica as it is.
-    if (replica->length < new_length) return too_short(replica->length);
-    EBB_ASSIGN(in_pipeline, Reopen(block_id, *replica));
-  }
+  // Before it is opened again: a refusal leaves a finalized replica as it is.
+  if (!replica->in_pipeline && replica->length < new_length) return too_short(replica->length);
   Result<ReplicaInfo> info = NoReplica(block_id);
   Status good;
   {
-    EBB_ASSIGN(const auto lock, in_pipeline->Lock());
+    EBB_ASSIGN(const auto locked, LockOrReopen(block_id, *replica));
+    const auto& in_pipeline = locked.in_pipeline;
     if (in_pipeline->closed) return JustChanged(block_id);
     if (in_pipeline->on_disk < new_length) return too_short(in_pipeline->on_disk);
+    // Also if an earlier attempt broke off after it had opened the finalized replica again.
+    const bool was_finalized = in_pipeline->folder == format::kFinalized;
     const bool cuts = was_finalized && new_length < in_pipeline->on_disk;
     // Bytes that lie for long may be damaged: no new checksum must hide that.
     if (cuts) good = in_pipeline->VerifyChunkOf(new_length);
