@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kMaxRemovals = 1'000'000;
 constexpr std::size_t kMaxCopies = 50'000;
 constexpr std::size_t kCopyThreads = 4;
+// Of a pair of disks.
+constexpr std::size_t kMoveThreads = 2;
 
 TaskQueue& QueueOf(std::map<std::string, std::unique_ptr<TaskQueue>>& queues,
                    const std::string& storage_uuid, std::size_t threads, std::size_t limit) {
@@ -142,9 +144,12 @@ void CommandExecutor::RecoverNewest(std::uint64_t block_id) {
 void CommandExecutor::QueueCopy(const Client& from, const BlockProto& block,
                                 transfer::CopyTargets targets) {
   const auto found = store_.Find(block.blockid());
+  std::string key = found ? found->storage_uuid : "";
+  const bool moves = MovesWithin(targets);
+  if (moves) key += " to " + targets.storage_uuids.front();
   const std::lock_guard lock(mutex_);
   if (stopped_) return;
-  QueueOf(copy_queues_, found ? found->storage_uuid : "", kCopyThreads, kMaxCopies)
+  QueueOf(copy_queues_, key, moves ? kMoveThreads : kCopyThreads, kMaxCopies)
       .Add("copy of a block",
            WhileObeyed("copy of a block", from, [this, block, targets = std::move(targets)] {
              CopyBlock(block, targets);
@@ -179,6 +184,11 @@ void CommandExecutor::Stop() {
   recoveries_.Stop();
   for (auto& [storage, queue] : copy_queues_) queue->Stop();
   for (auto& [storage, queue] : removals_) queue->Stop();
+}
+
+bool CommandExecutor::MovesWithin(const transfer::CopyTargets& targets) const {
+  return !targets.servers.empty() && !targets.storage_uuids.empty() &&
+         targets.servers.front().id().datanodeuuid() == store_.server_uuid();
 }
 
 // The namenode wants the replica on another disk of this server.

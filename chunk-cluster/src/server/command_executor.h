@@ -45,8 +45,8 @@ class CommandExecutor {
   // any more: another namenode may count on what the command would destroy. Work that waits in the
   // queue when another namenode is followed is dropped; work that runs goes on. A block to be
   // removed is out of the store's map after the call, and its files are removed later. Removals and
-  // copies have a queue for each disk, so that none waits for another, and recoveries have one of
-  // their own. Of several recoveries of a block that wait, only the newest runs: the namenode
+  // copies have a queue for each disk, and moves within this server one for each pair of disks, so
+  // that no disk waits for another; recoveries have one of their own. Of several recoveries of a block that wait, only the newest runs: the namenode
   // refuses the result of the others.
   void Execute(const Client& from, const hadoop::hdfs::datanode::DatanodeCommandProto& command);
 
@@ -69,6 +69,8 @@ class CommandExecutor {
   void QueueCopy(const Client& from, const hadoop::hdfs::BlockProto& block,
                  transfer::CopyTargets targets);
   void RemoveBlock(std::uint64_t block_id, std::uint64_t generation_stamp);
+  // True if the replica goes to another disk of this server, which is named.
+  [[nodiscard]] bool MovesWithin(const transfer::CopyTargets& targets) const;
   void CopyBlock(const hadoop::hdfs::BlockProto& block, transfer::CopyTargets targets);
   [[nodiscard]] Status Relocate(const hadoop::hdfs::BlockProto& block,
                                 const transfer::CopyTargets& targets);
@@ -83,6 +85,7 @@ class CommandExecutor {
   bool stopped_ = false;
   // By disk.
   std::map<std::string, std::unique_ptr<TaskQueue>> removals_;
+  // By disk, or pair of disks.
   std::map<std::string, std::unique_ptr<TaskQueue>> copy_queues_;
   // The newest order for each block whose recovery waits, by the id of the block. Each has one task
   // in the queue.

@@ -997,7 +997,8 @@ TEST_F(NamenodeSessionTest, OfSeveralRecoveriesThatWaitTheNewestRuns) {
   EXPECT_EQ(asked, std::vector<std::uint64_t>{1203});
 }
 
-// Copies from one disk, recoveries and reports wait for no other disk.
+// Copies from one disk, recoveries and reports wait for no other disk, be it the source or the
+// target of a move.
 TEST_F(NamenodeSessionTest, ADiskThatHangsHoldsUpOnlyItsOwnCopies) {
   Server from(namenode_.port());
   Server to(namenode_.port());
@@ -1021,6 +1022,19 @@ TEST_F(NamenodeSessionTest, ADiskThatHangsHoldsUpOnlyItsOwnCopies) {
   namenode_.Await("the copy", [&] { return to.store->Find(10).has_value(); });
   from.store->ReportCorrupt(*from.store->Find(11), "a test says so");
   namenode_.Await("the report", [&] { return !namenode_.bad_blocks.empty(); });
+
+  // Now the other disk hangs, and moves go there.
+  from.files.Set(FaultyFileSystem::Fault::kHang, from.directory / "b/tmp");
+  for (std::uint64_t id = 2; id <= 5; ++id) {
+    auto command = BlockCommand(BlockCommandProto::TRANSFER, id);
+    *command.mutable_blkcmd()->add_targets()->add_datanodes() = from.info();
+    command.mutable_blkcmd()->add_targetstorageuuids()->add_storageuuids(disks[1].storage_uuid);
+    namenode_.Command(from.uuid(), command);
+  }
+  ASSERT_TRUE(from.files.AwaitHanging(2, std::chrono::seconds(10)));
+  StoreBlock(*from.store, 12, RandomBytes(1000, 12), 1001, disks[0].storage_uuid);
+  copy(12);
+  namenode_.Await("the copy meanwhile", [&] { return to.store->Find(12).has_value(); });
 }
 
 // ---- several namenodes --------------------------------------------------------------------------
