@@ -152,6 +152,14 @@ std::chrono::milliseconds Disk::ProbeTime() const {
   return std::chrono::milliseconds(started == 0 ? 0 : SteadyMillis() - started);
 }
 
+Status Disk::CheckAnswers() const {
+  if (!slow()) return {};
+  return Fail(ErrorCode::kBusy,
+              fmt::format("disk {} does not answer; use another replica, and look at the disk if "
+                          "this lasts",
+                          directory_));
+}
+
 void Disk::NoteScanStep() { scan_step_millis_ = SteadyMillis(); }
 
 void Disk::EndScan() {

@@ -99,6 +99,8 @@ class Disk {
   // From then on the disk is slow. Not thread-safe: to be called before the first probe.
   void SetSlowAfter(std::chrono::milliseconds time) { slow_after_ = time; }
   [[nodiscard]] bool slow() const { return !scanned_ || ProbeTime() > slow_after_; }
+  // kBusy if the disk is slow: for a call that would begin a change, or take a thread of few.
+  [[nodiscard]] Status CheckAnswers() const;
   // How long the watched probe has been running. 0 if none is running.
   [[nodiscard]] std::chrono::milliseconds ProbeTime() const;
 

@@ -222,5 +222,42 @@ TEST_F(BusyDiskTest, NobodyWaitsForAWriterThatHangs) {
   Recover(1, 1005, 5100);
 }
 
+// A call of a disk that hangs has no end, and a recovery or an RPC would take its thread along.
+TEST(SlowDiskTest, NoChangeBeginsOnADiskThatDoesNotAnswer) {
+  TemporaryDirectory directory;
+  FaultyFileSystem files;
+  const auto opened = BlockStore::Open(
+      files, {.directories = {directory / "a"}, .slow_disk_after = milliseconds(500)});
+  ASSERT_TRUE(opened.has_value()) << opened.error().message;
+  auto& store = **opened;
+  ASSERT_TRUE(store.Attach("CID-1", "BP-1", 7).has_value());
+  const auto data = RandomBytes(1000, 1);
+  StoreBlock(store, 1, data);
+  const auto writer = store.Create({.block_id = 2, .generation_stamp = 1001, .checksum = {}});
+  ASSERT_TRUE(writer.has_value());
+  ASSERT_TRUE(WriteBytes(**writer, 0, data).has_value());
+  (*writer)->Acknowledge(1000);
+  ASSERT_TRUE(store.StartRecovery(1, 1001, 1005).has_value());
+  // Only the probe hangs: a call that began would succeed.
+  files.Set(FaultyFileSystem::Fault::kHang, directory / "a/probe");
+  auto probe = std::async(std::launch::async, [&] { return store.ProbeDisk(0); });
+  while (!store.Disks()[0].slow) std::this_thread::yield();
+  const auto expect_busy = [](const char* what, const auto& result) {
+    ASSERT_FALSE(result.has_value()) << what;
+    EXPECT_EQ(result.error().code, ErrorCode::kBusy) << what << ": " << result.error().message;
+  };
+  expect_busy("second step", store.FinishRecovery(1, 1005, 500));
+  expect_busy("first step", store.StartRecovery(2, 1001, 1005));
+  expect_busy("pipeline", store.RecoverWriter(2, 1001, 1002, 1000, 1000));
+  expect_busy("append", store.RecoverAppend(2, 1001, 1002, 1000));
+  expect_busy("close", store.RecoverClose(2, 1001, 1002, 1000));
+  expect_busy("read", store.OpenReader(2, 1001));
+  files.Set(FaultyFileSystem::Fault::kNone);
+  EXPECT_TRUE(probe.get());
+  EXPECT_TRUE(store.FinishRecovery(1, 1005, 500).has_value());
+  EXPECT_TRUE(store.RecoverClose(2, 1001, 1002, 1000).has_value());
+  EXPECT_EQ(*ReadBlock(store, 2), data);
+}
+
 }  // namespace
 }  // namespace ebb

@@ -111,6 +111,7 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& re
 Result<BlockStore::LockedReplica> BlockStore::Reopen(std::uint64_t block_id,
                                                      const Replica& replica) {
   auto& disk = *replica.disk;
+  EBB_TRY(disk.CheckAnswers());
   auto in_pipeline = std::make_shared<ReplicaInPipeline>(disk, format::kFinalized, block_id,
                                                          replica.generation_stamp);
   std::unique_lock lock(in_pipeline->mutex);

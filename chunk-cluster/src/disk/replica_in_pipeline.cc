@@ -233,6 +233,7 @@ void ReplicaInPipeline::RemoveFiles() {
 }
 
 Result<std::unique_lock<std::timed_mutex>> ReplicaInPipeline::Lock() {
+  EBB_TRY(disk.CheckAnswers());
   std::unique_lock lock(mutex, disk.patience());
   if (lock) return lock;
   return Fail(ErrorCode::kBusy,

@@ -52,7 +52,8 @@ struct ReplicaInPipeline {
   [[nodiscard]] Status MoveTo(std::string_view to);
   void RemoveFiles();
   // Takes the mutex. A writer that waits for the disk holds it: kBusy if that takes longer than a
-  // call of the disk may wait.
+  // call of the disk may wait. kBusy also if the disk does not answer: what the caller is about to
+  // do would hang.
   [[nodiscard]] Result<std::unique_lock<std::timed_mutex>> Lock();
   // Takes the right to write from the current writer, and wakes its thread.
   void TakeOver();

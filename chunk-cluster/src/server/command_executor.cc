@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kMaxRemovals = 1'000'000;
 constexpr std::size_t kMaxCopies = 50'000;
 constexpr std::size_t kCopyThreads = 4;
+constexpr std::size_t kRecoveryThreadsOfDisk = 4;
 // Of a pair of disks.
 constexpr std::size_t kMoveThreads = 2;
 
@@ -112,6 +113,7 @@ void CommandExecutor::ObeyBlockCommand(const Client& from, const BlockCommandPro
 
 void CommandExecutor::QueueRecovery(const Client& from, const RecoveringBlockProto& block) {
   const std::uint64_t block_id = block.block().b().blockid();
+  const auto found = store_.Find(block_id);
   const std::lock_guard lock(mutex_);
   const auto waiting = waiting_recoveries_.find(block_id);
   if (waiting != waiting_recoveries_.end()) {
@@ -121,13 +123,16 @@ void CommandExecutor::QueueRecovery(const Client& from, const RecoveringBlockPro
     }
     return;
   }
-  if (stopped_ || recoveries_.full()) {
+  if (stopped_) return;
+  auto& queue = QueueOf(recoveries_, found ? found->storage_uuid : "",
+                        found ? kRecoveryThreadsOfDisk : kRecoveryThreads, kMaxRecoveries);
+  if (queue.full()) {
     spdlog::warn("block {} is not recovered: {} recoveries wait; the namenode orders it again",
                  block_id, kMaxRecoveries);
     return;
   }
   waiting_recoveries_.emplace(block_id, RecoveryOrder{from, block});
-  recoveries_.Add("block recovery", [this, block_id] { RecoverNewest(block_id); });
+  queue.Add("block recovery", [this, block_id] { RecoverNewest(block_id); });
 }
 
 void CommandExecutor::RecoverNewest(std::uint64_t block_id) {
@@ -181,7 +186,7 @@ void CommandExecutor::Stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
   }
-  recoveries_.Stop();
+  for (auto& [storage, queue] : recoveries_) queue->Stop();
   for (auto& [storage, queue] : copy_queues_) queue->Stop();
   for (auto& [storage, queue] : removals_) queue->Stop();
 }

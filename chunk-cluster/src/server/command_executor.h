@@ -23,7 +23,8 @@ namespace ebb::server {
 // Thread-safe. The objects passed in outlive the executor and its tasks.
 class CommandExecutor {
  public:
-  // A recovery waits for other servers, for some seconds if they are silent.
+  // A recovery waits for other servers, for some seconds if they are silent. These threads lead the
+  // recoveries of groups, and of blocks without a replica here.
   static constexpr std::size_t kRecoveryThreads = 8;
   static constexpr std::size_t kMaxRecoveries = 50'000;
 
@@ -38,16 +39,16 @@ class CommandExecutor {
         namenode_(namenode),
         on_register_(std::move(on_register)),
         on_bandwidth_(std::move(on_bandwidth)),
-        self_(std::move(self)),
-        recoveries_(kRecoveryThreads, kMaxRecoveries) {}
+        self_(std::move(self)) {}
 
   // Queues the work and returns. Ignores the command if the namenode that gave it is not followed
   // any more: another namenode may count on what the command would destroy. Work that waits in the
   // queue when another namenode is followed is dropped; work that runs goes on. A block to be
   // removed is out of the store's map after the call, and its files are removed later. Removals and
-  // copies have a queue for each disk, and moves within this server one for each pair of disks, so
-  // that no disk waits for another; recoveries have one of their own. Of several recoveries of a block that wait, only the newest runs: the namenode
-  // refuses the result of the others.
+  // copies have a queue for each disk, recoveries one for each disk with a replica to recover, and
+  // moves within this server one for each pair of disks, so that no disk waits for another. Of
+  // several recoveries of a block that wait, only the newest runs: the namenode refuses the result
+  // of the others.
   void Execute(const Client& from, const hadoop::hdfs::datanode::DatanodeCommandProto& command);
 
   // Waits for the work that is running. Waiting work is dropped: the namenode orders it again, a
@@ -88,13 +89,14 @@ class CommandExecutor {
   // By disk, or pair of disks.
   std::map<std::string, std::unique_ptr<TaskQueue>> copy_queues_;
   // The newest order for each block whose recovery waits, by the id of the block. Each has one task
-  // in the queue.
+  // in one of the queues.
   struct RecoveryOrder {
     Client from;
     hadoop::hdfs::RecoveringBlockProto block;
   };
   std::map<std::uint64_t, RecoveryOrder> waiting_recoveries_;
-  TaskQueue recoveries_;
+  // By the disk of the replica on this server.
+  std::map<std::string, std::unique_ptr<TaskQueue>> recoveries_;
 };
 
 }  // namespace ebb::server

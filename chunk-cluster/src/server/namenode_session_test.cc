@@ -997,6 +997,31 @@ TEST_F(NamenodeSessionTest, OfSeveralRecoveriesThatWaitTheNewestRuns) {
   EXPECT_EQ(asked, std::vector<std::uint64_t>{1203});
 }
 
+TEST_F(NamenodeSessionTest, ADiskThatHangsHoldsUpOnlyItsOwnRecoveries) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  const auto disks = leader.store->Disks();
+  const auto recover = [&](std::uint64_t block_id) {
+    DatanodeCommandProto command;
+    command.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
+    auto& block = *command.mutable_recoverycmd()->add_blocks();
+    block = Recovering(1100, {leader.info()});
+    block.mutable_block()->mutable_b()->set_blockid(block_id);
+    namenode_.Command(leader.uuid(), command);
+  };
+  constexpr std::uint64_t kHanging = CommandExecutor::kRecoveryThreads;
+  for (std::uint64_t id = 1; id <= kHanging; ++id) {
+    StoreBlock(*leader.store, id, RandomBytes(1000, id), 1001, disks[0].storage_uuid);
+  }
+  StoreBlock(*leader.store, 100, RandomBytes(1000, 100), 1001, disks[1].storage_uuid);
+  leader.files.Set(FaultyFileSystem::Fault::kHang, leader.directory / "a/finalized");
+  for (std::uint64_t id = 1; id <= kHanging; ++id) recover(id);
+  ASSERT_TRUE(leader.files.AwaitHanging(4, std::chrono::seconds(10)));
+  recover(100);
+  namenode_.Await("the recovery", [&] { return !namenode_.recoveries.empty(); });
+  namenode_.Locked([&] { EXPECT_EQ(namenode_.recoveries[0].block().blockid(), 100U); });
+}
+
 // Copies from one disk, recoveries and reports wait for no other disk, be it the source or the
 // target of a move.
 TEST_F(NamenodeSessionTest, ADiskThatHangsHoldsUpOnlyItsOwnCopies) {
