@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -66,6 +67,19 @@ class RpcClient::Connection {
         max_response_bytes_(options.max_response_bytes),
         on_lost_(options.on_lost),
         reader_([this] { ReadLoop(); }) {}
+
+  // An error if the process has no thread left.
+  static Result<std::shared_ptr<Connection>> Start(Socket socket, const std::string& server,
+                                                   const Options& options) {
+    try {
+      return std::make_shared<Connection>(std::move(socket), server, options);
+    } catch (const std::system_error& error) {
+      return Fail(ErrorCode::kNetwork,
+                  fmt::format("no thread is left to read the answers of {}: {}; raise this "
+                              "process's limit on threads",
+                              server, error.what()));
+    }
+  }
 
   ~Connection() {
     Break(Error{ErrorCode::kShutdown, fmt::format("the RPC client of {} is closing", server_)});
@@ -259,7 +273,7 @@ Result<std::shared_ptr<RpcClient::Connection>> RpcClient::Connected() {
   std::string hello(preamble.data(), preamble.size());
   hello += ConnectionContextFrame();
   EBB_TRY(rpc_wire::WriteBytes(socket, hello, options_.connect_timeout));
-  auto made = std::make_shared<Connection>(std::move(socket), server(), options_);
+  EBB_ASSIGN(auto made, Connection::Start(std::move(socket), server(), options_));
   const std::lock_guard lock(mutex_);
   if (closed_) return std::unexpected(Closed());
   connection_ = std::move(made);

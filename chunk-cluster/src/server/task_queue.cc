@@ -2,13 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <system_error>
 #include <utility>
 
 namespace ebb::server {
-
-TaskQueue::TaskQueue(std::size_t threads, std::size_t limit) : limit_(limit) {
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
-}
 
 TaskQueue::~TaskQueue() { Stop(); }
 
@@ -16,13 +13,24 @@ void TaskQueue::Add(const char* what, std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
     if (!stopping_ && tasks_.size() < limit_) {
-      tasks_.push_back(std::move(task));
+      tasks_.push_back({what, std::move(task)});
+      if (threads_.size() < most_threads_) StartThread();
       changed_.notify_one();
       return;
     }
   }
   spdlog::warn("dropped a task ({}): {} tasks are waiting; the namenode will order it again", what,
                limit_);
+}
+
+void TaskQueue::StartThread() {
+  try {
+    threads_.emplace_back([this] { Loop(); });
+  } catch (const std::system_error& error) {
+    spdlog::warn("no further thread for a queue that has {}: {}; raise this process's limit on "
+                 "threads",
+                 threads_.size(), error.what());
+  }
 }
 
 bool TaskQueue::full() {
@@ -44,7 +52,7 @@ void TaskQueue::Stop() {
 
 void TaskQueue::Loop() {
   for (;;) {
-    std::function<void()> task;
+    Task task;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
@@ -52,7 +60,11 @@ void TaskQueue::Loop() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    task();
+    try {
+      task.run();
+    } catch (const std::system_error& error) {
+      spdlog::warn("a task ({}) broke off: {}", task.what, error.what());
+    }
   }
 }
 

@@ -12,29 +12,39 @@
 
 namespace ebb::server {
 
-// Thread-safe.
+// Thread-safe. Each task that is added brings one more thread, up to `threads`. If the process has
+// no thread left, the threads that run serve all tasks; without any, the tasks wait until the next
+// one is added.
 class TaskQueue {
  public:
-  TaskQueue(std::size_t threads, std::size_t limit);
+  TaskQueue(std::size_t threads, std::size_t limit) : most_threads_(threads), limit_(limit) {}
   // Stops.
   ~TaskQueue();
   TaskQueue(const TaskQueue&) = delete;
   TaskQueue& operator=(const TaskQueue&) = delete;
 
   // `what` names the task in the log. A task is dropped if the queue is full or stopped: the
-  // namenode repeats its orders.
+  // namenode repeats its orders. A std::system_error (no thread is left) ends only the task.
   void Add(const char* what, std::function<void()> task);
   [[nodiscard]] bool full();
   // Waits for the running tasks. Waiting tasks are dropped.
   void Stop();
 
  private:
-  void Loop();
+  struct Task {
+    const char* what;
+    std::function<void()> run;
+  };
 
+  void Loop();
+  // The caller holds mutex_.
+  void StartThread();
+
+  const std::size_t most_threads_;
   const std::size_t limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
+  std::deque<Task> tasks_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
