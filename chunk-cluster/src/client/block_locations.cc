@@ -130,9 +130,14 @@ void BlockLocations::Keep(const LocatedBlocksProto& answer) {
   }
   if (answer.has_lastblock()) Remember(answer.lastblock());
   if (!unfinished_.has_b()) return;
-  // A namenode may leave the block out, or tell a length from before Open().
-  const auto [at, absent] = blocks_.try_emplace(unfinished_.offset(), unfinished_);
-  if (!absent && at->second.b().numbytes() < unfinished_.b().numbytes()) at->second = unfinished_;
+  // A namenode may leave the block out, or tell a length from before Open(). Where the block is now
+  // is what the namenode says now.
+  const bool told =
+      answer.has_lastblock() && answer.lastblock().b().blockid() == unfinished_.b().blockid();
+  const auto at =
+      blocks_.try_emplace(unfinished_.offset(), told ? answer.lastblock() : unfinished_).first;
+  auto& block = *at->second.mutable_b();
+  block.set_numbytes(std::max(block.numbytes(), unfinished_.b().numbytes()));
 }
 
 Result<const LocatedBlockProto*> BlockLocations::At(std::uint64_t offset) {

@@ -346,6 +346,29 @@ TEST_F(ReadTest, AnOpenBlockKeepsItsLengthWhenLocationsAreAskedForAgain) {
   EXPECT_EQ(Read(), text_);
 }
 
+// The writer has replaced the server that the block was at.
+TEST_F(ReadTest, AnOpenBlockIsReadWhereItIsNow) {
+  TellVisibleLength(text_.size());
+  nodes_[0]->damages_reads = true;
+  for (const bool told_as_last_only : {false, true}) {
+    namenode_->located = Unfinished(7);
+    auto later = Unfinished(7);
+    for (auto* located : {&namenode_->located, &later}) {
+      for (auto* block : {located->mutable_blocks(0), located->mutable_lastblock()}) {
+        const int server = located == &later ? 1 : 0;
+        block->mutable_locs()->SwapElements(0, server);
+        block->mutable_locs()->DeleteSubrange(1, block->locs_size() - 1);
+        block->mutable_storageids()->SwapElements(0, server);
+        block->mutable_storageids()->DeleteSubrange(1, block->storageids_size() - 1);
+        block->mutable_storagetypes()->Truncate(1);
+      }
+    }
+    if (told_as_last_only) later.clear_blocks();
+    namenode_->next_located = {later};
+    EXPECT_EQ(Read(), text_) << told_as_last_only;
+  }
+}
+
 TEST_F(ReadTest, FailuresOfLongAgoDoNotCount) {
   auto in =
       InputStream::Open(files_->namenode(), "/f", {.prefetch_bytes = 1 << 20, .most_failures = 1});
