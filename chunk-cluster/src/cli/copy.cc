@@ -42,6 +42,12 @@ class Copier {
  private:
   Status CopyFile(const Item& from, const Item& target) {
     EBB_TRY(CheckFree(target, force_));
+    if (direct_ && from.files == target.files && from.path == target.path) {
+      // The file would be gone before its first byte is copied.
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("`{}' to `{}': are identical; name another target", from.text,
+                              target.Uri()));
+    }
     EBB_ASSIGN(const auto in, from.files->OpenFile(from.path));
     EBB_ASSIGN(auto file, NewFile::Create(target, direct_, force_));
     auto status = Pump(*in, file.stream());

@@ -124,6 +124,16 @@ TEST_F(ShellTest, OnlyForceReplacesAFileThatHasGotTheNameMeanwhile) {
                    "rename2 /y._COPYING_ /y overwrite"}));
 }
 
+TEST_F(ShellTest, AFileIsNotCopiedOverItself) {
+  Store("one line\n");
+  for (const char* command : {"-cp -f -d /f /f", "-cp -f -d /f /"}) {
+    const auto answer = Run(command);
+    EXPECT_EQ(answer.code, 1) << command;
+    EXPECT_TRUE(Has(answer, "are identical")) << command << answer.text;
+  }
+  EXPECT_EQ(namenode_->Calls(), Calls());
+}
+
 TEST_F(ShellTest, WhatClientsEncodeIsRefusedBeforeAFileIsGone) {
   namenode_->erasure_coded = true;
   namenode_->names["/f"] = false;
