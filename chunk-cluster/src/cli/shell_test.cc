@@ -109,6 +109,14 @@ TEST_F(ShellTest, OutputThatIsLostIsAnError) {
   EXPECT_EQ(Run(many + " >/dev/full").code, 1);
 }
 
+TEST_F(ShellTest, ATailThatFollowsEndsWhenItsOutputIsLost) {
+  Store("one line\n");
+  const auto lost = Line("timeout 60 '" EBBFS_PROGRAM "' --conf . -fs hdfs://127.0.0.1:" +
+                         std::to_string(port_) + " -tail -f -s 1 /f >/dev/full");
+  EXPECT_EQ(lost.code, 1) << lost.text;
+  EXPECT_TRUE(Has(lost, "standard output is closed")) << lost.text;
+}
+
 TEST_F(ShellTest, AFailedPutDeletesItsOwnFileOnly) {
   node_.packets_until_end = 0;
   EXPECT_EQ(Run("-put -d local /x").code, 1);

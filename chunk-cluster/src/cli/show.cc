@@ -14,9 +14,13 @@ namespace {
 
 constexpr std::uint64_t kShownBytes = 1024;
 
+std::unexpected<Error> OutputClosed() {
+  return Fail(ErrorCode::kIo, "standard output is closed");
+}
+
 Status WriteOut(std::span<const std::byte> bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return {};
-  return Fail(ErrorCode::kIo, "standard output is closed");
+  return OutputClosed();
 }
 
 Result<std::unique_ptr<client::InputStream>> OpenItem(const Item& item) {
@@ -94,10 +98,10 @@ Status ShowText(const Item& item) {
   }
 }
 
-// Shows what is appended to a file, until the user ends the command.
+// Shows what is appended to a file, until the user ends the command, or nobody reads what it shows.
 Status Follow(const Item& item, std::uint64_t offset, std::chrono::seconds interval) {
   for (;;) {
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return OutputClosed();
     std::this_thread::sleep_for(interval);
     EBB_ASSIGN(const auto in, OpenItem(item));
     if (in->length() <= offset) continue;
