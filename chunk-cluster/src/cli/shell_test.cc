@@ -132,6 +132,20 @@ TEST_F(ShellTest, OnlyForceReplacesAFileThatHasGotTheNameMeanwhile) {
                    "rename2 /y._COPYING_ /y overwrite"}));
 }
 
+TEST_F(ShellTest, AFileThatHasGotTheNameMeanwhileIsNotReplacedByAnEmptyOne) {
+  for (const char* command : {"-touchz ", "-touch "}) {
+    namenode_->names.erase("/x");
+    namenode_->appears = "/x";
+    const auto answer = Run(command + namenode_->appears);
+    EXPECT_EQ(answer.code, 1) << command;
+    EXPECT_TRUE(Has(answer, "exists")) << command << answer.text;
+  }
+  namenode_->appears = "";
+  EXPECT_EQ(namenode_->Calls(), Calls());
+  EXPECT_EQ(Run("-touchz /x").code, 0) << "the file is empty";
+  EXPECT_EQ(namenode_->Calls(), Calls{"create /x"});
+}
+
 TEST_F(ShellTest, AFileIsNotCopiedOverItself) {
   Store("one line\n");
   for (const char* command : {"-cp -f -d /f /f", "-cp -f -d /f /"}) {

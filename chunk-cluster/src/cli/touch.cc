@@ -32,7 +32,8 @@ Status CreateEmpty(Shell& shell, const Item& item) {
   if (!parent.status || (!item.status && NamesDirectory(item.text))) {
     return Refuse(item.text, fmt::format("{}: `{}'", kNoSuchFile, item.EncodedUri()));
   }
-  EBB_ASSIGN(auto stream, item.files->Create(item.path, {.overwrite = true}));
+  // A file that has got the name meanwhile stays.
+  EBB_ASSIGN(auto stream, item.files->Create(item.path, {.overwrite = item.status.has_value()}));
   return stream->Close();
 }
 

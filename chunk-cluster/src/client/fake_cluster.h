@@ -178,12 +178,8 @@ class FakeNamenode {
   explicit FakeNamenode(std::vector<hadoop::hdfs::DatanodeInfoProto> servers)
       : servers_(std::move(servers)), server_(RpcServerOptions{}) {
     using namespace hadoop::hdfs;
-    On<CreateRequestProto, CreateResponseProto>("create",
-                                                [this](const auto& request, auto& answer) {
-                                                  calls_.push_back("create " + request.src());
-                                                  names[request.src()] = false;
-                                                  *answer.mutable_fs() = FileStatus();
-                                                });
+    handlers_["create"] = MakeRpcHandler<CreateRequestProto>(
+        [this](const RpcCaller&, const auto& request) { return Create(request); });
     On<AppendRequestProto, AppendResponseProto>(
         "append", [this](const auto& request, auto& answer) {
           calls_.push_back("append " + request.src());
@@ -242,6 +238,8 @@ class FakeNamenode {
   bool erasure_coded = false;
   // Whether each name is a directory.
   std::map<std::string, bool> names = {{"/", true}};
+  // Another client makes a file of this name once its status was asked for.
+  std::string appears;
 
   // The calls that change names.
   std::vector<std::string> Calls() {
@@ -283,6 +281,22 @@ class FakeNamenode {
         });
   }
 
+  Result<hadoop::hdfs::CreateResponseProto> Create(
+      const hadoop::hdfs::CreateRequestProto& request) {
+    const std::lock_guard lock(mutex_);
+    constexpr std::uint32_t kOverwrite = 2;
+    const bool overwrites = (request.createflag() & kOverwrite) != 0;
+    if (names.contains(request.src()) && !overwrites) {
+      return std::unexpected(Error{ErrorCode::kRemote, request.src() + " exists",
+                                   "org.apache.hadoop.fs.FileAlreadyExistsException"});
+    }
+    calls_.push_back("create " + request.src());
+    names[request.src()] = false;
+    hadoop::hdfs::CreateResponseProto answer;
+    *answer.mutable_fs() = FileStatus();
+    return answer;
+  }
+
   static void Fill(hadoop::hdfs::LocatedBlockProto& block) {
     block.set_offset(0);
     block.set_corrupt(false);
@@ -299,6 +313,7 @@ class FakeNamenode {
         "getFileInfo", [this](const auto& request, auto& answer) {
           const auto at = names.find(request.src());
           if (at != names.end()) *answer.mutable_fs() = StatusOf(at->second, "");
+          if (request.src() == appears) names[appears] = false;
         });
     On<GetListingRequestProto, GetListingResponseProto>(
         "getListing", [this](const auto& request, auto& answer) {

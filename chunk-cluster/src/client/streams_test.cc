@@ -199,6 +199,7 @@ TEST_F(StreamsTest, AFileThatClientsEncodeCanBeEmptyOnly) {
   namenode_->erasure_coded = true;
   Open();
   WriteAndClose("");
+  namenode_->names.erase("/f");
   const auto stream = Create();
   ASSERT_TRUE(stream->Write(std::as_bytes(std::span("x", 1))));
   const auto closed = stream->Close();
