@@ -1,6 +1,28 @@
 #include "cli/destination.h"
 
+#include <utility>
+
 namespace ebb::cli {
+
+namespace {
+
+constexpr std::string_view kFileExists = "org.apache.hadoop.fs.FileAlreadyExistsException";
+constexpr std::string_view kBeingCreated =
+    "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException";
+
+// With 'hdfs dfs', one of two commands that write a file under the same other name may report
+// success for the bytes of the other. Here the second one fails.
+std::unexpected<Error> TakenName(const Item& target, const std::string& path, const Error& error) {
+  if (error.exception_class != kFileExists && error.exception_class != kBeingCreated) {
+    return std::unexpected(error);
+  }
+  return Fail(ErrorCode::kBusy,
+              fmt::format("`{}': another command writes {}; try again after it, or, if it has "
+                          "died, remove that file first",
+                          target.text, path));
+}
+
+}  // namespace
 
 Result<Item> TakeDestination(Shell& shell, Words& words) {
   std::string text = ".";
@@ -56,7 +78,9 @@ Result<NewFile> NewFile::Create(const Item& target, bool direct, bool overwrite)
   file.target_ = target;
   file.overwrite_ = overwrite;
   file.path_ = direct ? target.path : target.path + "._COPYING_";
-  EBB_ASSIGN(file.stream_, target.files->Create(file.path_, {.overwrite = true}));
+  auto stream = target.files->Create(file.path_, {.overwrite = direct && overwrite});
+  if (!stream && !direct) return TakenName(target, file.path_, stream.error());
+  EBB_ASSIGN(file.stream_, std::move(stream));
   return file;
 }
 

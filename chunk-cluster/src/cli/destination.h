@@ -26,7 +26,8 @@ namespace ebb::cli {
 class NewFile {
  public:
   // `direct`: writes the name itself. `overwrite`: a file that has got the name meanwhile is
-  // replaced, else it stays and Finish() fails.
+  // replaced, else it stays and Create() or Finish() fails. A file of the other name always stays:
+  // it may be what another client is writing.
   [[nodiscard]] static Result<NewFile> Create(const Item& target, bool direct, bool overwrite);
   // Closes the file and gives it its name.
   [[nodiscard]] Status Finish();

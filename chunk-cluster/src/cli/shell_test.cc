@@ -133,7 +133,7 @@ TEST_F(ShellTest, OnlyForceReplacesAFileThatHasGotTheNameMeanwhile) {
 }
 
 TEST_F(ShellTest, AFileThatHasGotTheNameMeanwhileIsNotReplacedByAnEmptyOne) {
-  for (const char* command : {"-touchz ", "-touch "}) {
+  for (const char* command : {"-touchz ", "-touch ", "-put -d local "}) {
     namenode_->names.erase("/x");
     namenode_->appears = "/x";
     const auto answer = Run(command + namenode_->appears);
@@ -144,6 +144,20 @@ TEST_F(ShellTest, AFileThatHasGotTheNameMeanwhileIsNotReplacedByAnEmptyOne) {
   EXPECT_EQ(namenode_->Calls(), Calls());
   EXPECT_EQ(Run("-touchz /x").code, 0) << "the file is empty";
   EXPECT_EQ(namenode_->Calls(), Calls{"create /x"});
+}
+
+// It may be what another put is writing: the bytes of one would get the name by the rename of the
+// other.
+TEST_F(ShellTest, AFileUnderTheOtherNameStays) {
+  Store("one line\n");
+  namenode_->names["/x._COPYING_"] = false;
+  for (const char* command : {"-put local /x", "-put -f local /x", "-cp /f /x"}) {
+    const auto answer = Run(command);
+    EXPECT_EQ(answer.code, 1) << command;
+    EXPECT_TRUE(Has(answer, "another command writes /x._COPYING_; try again after it, or"))
+        << command << answer.text;
+  }
+  EXPECT_EQ(namenode_->Calls(), Calls());
 }
 
 TEST_F(ShellTest, AFileIsNotCopiedOverItself) {
