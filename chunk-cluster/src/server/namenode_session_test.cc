@@ -1019,7 +1019,10 @@ TEST_F(NamenodeSessionTest, ADiskThatHangsHoldsUpOnlyItsOwnRecoveries) {
   ASSERT_TRUE(leader.files.AwaitHanging(4, std::chrono::seconds(10)));
   recover(100);
   namenode_.Await("the recovery", [&] { return !namenode_.recoveries.empty(); });
-  namenode_.Locked([&] { EXPECT_EQ(namenode_.recoveries[0].block().blockid(), 100U); });
+  namenode_.Locked([&] {
+    ASSERT_FALSE(namenode_.recoveries.empty());
+    EXPECT_EQ(namenode_.recoveries[0].block().blockid(), 100U);
+  });
 }
 
 // Copies from one disk, recoveries and reports wait for no other disk, be it the source or the
