@@ -110,6 +110,31 @@ final class IgniteRows implements BufferedTransaction.Committed {
         limit);
   }
 
+  /**
+   * Waits until the commits on rows of a partition have ended that have begun at the node that
+   * decides about them.
+   */
+  void awaitCommits(long partition) throws IOException {
+    int group = affinity.partition(partition);
+    calls.reads.increment();
+    Set<String> begun = commitsOn(group);
+    Repetition repetition = new Repetition(limitMillis);
+    while (!begun.isEmpty()) {
+      repetition.pause(new IllegalStateException("a commit of another namenode does not end"));
+      begun.retainAll(commitsOn(group));
+    }
+  }
+
+  private Set<String> commitsOn(int group) throws IOException {
+    return repeat(
+        "read",
+        () ->
+            compute()
+                .affinityCallAsync(
+                    List.of(IgniteSettings.CACHE), group, new UnfinishedCommits(group))
+                .get(limitMillis));
+  }
+
   /** Rows of a table after a key (or null), in the order of their keys. */
   <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
       throws IOException {

@@ -38,6 +38,9 @@ import org.apache.ignite.transactions.TransactionIsolation;
  * that changes their versions. A locked row that does not exist becomes a guard.
  */
 final class IgniteTransaction implements Transaction, AutoCloseable {
+  /** A commit ends sooner; the rest is for clocks of machines that differ. */
+  private static final long LONGEST_COMMIT_MILLIS = 60_000;
+
   private final IgniteRows rows;
   private final Ignite ignite;
   private final long timeoutMillis;
@@ -159,6 +162,15 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   public <V extends MessageLite> List<Row<V>> scan(
       Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
     return buffered.scan(table, partition, after, before, limit);
+  }
+
+  @Override
+  public boolean awaitCommits(long partition, long writtenMillis) throws IOException {
+    if (System.currentTimeMillis() - writtenMillis > LONGEST_COMMIT_MILLIS) {
+      return false;
+    }
+    rows.awaitCommits(partition);
+    return true;
   }
 
   @Override

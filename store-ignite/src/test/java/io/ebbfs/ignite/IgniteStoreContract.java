@@ -31,6 +31,11 @@ abstract class IgniteStoreContract extends MetadataStoreContract {
   /** On a busy machine eight threads that want one row wait longer than in the embedded store. */
   private static final long LONG_LOCK_TIMEOUT_MILLIS = 3_000;
 
+  private static final int COMMITS = 20;
+
+  /** So many rows that a commit takes a while to write them. */
+  private static final int ROWS_OF_COMMIT = 200;
+
   @TempDir static Path directory;
   StoreNodes nodes;
   IgniteStore shared;
@@ -83,6 +88,56 @@ abstract class IgniteStoreContract extends MetadataStoreContract {
       }
       assertThat(conflicts(shared) + conflicts(other)).isEqualTo(before);
       assertThat(shared.scanAll(Tables.COUNTER, null, 1_000)).hasSize(4 * rowsEach);
+    }
+  }
+
+  /** One process writes a row and those of another partition at once; another one sees the row. */
+  @Test
+  void whoHasSeenOneRowOfACommitSeesTheOthersAfterTheWait() throws Exception {
+    int lacking = 0;
+    try (IgniteStore other = IgniteStore.open(nodes.client())) {
+      CompletableFuture<Void> writer =
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 0; i < COMMITS; i++) {
+                  putAll(other, i);
+                }
+              });
+      for (int i = 0; i < COMMITS; i++) {
+        long partition = COMMITS + i;
+        Key first = Key.of(i);
+        while (shared.transact(1, t -> t.get(Tables.COUNTER, first)).isEmpty()) {
+          assertThat(writer.isCompletedExceptionally()).isFalse();
+        }
+        List<?> before = shared.transact(1, t -> t.scan(Tables.COUNTER, partition));
+        lacking += before.size() < ROWS_OF_COMMIT ? 1 : 0;
+        long now = System.currentTimeMillis();
+        boolean waited = shared.transact(1, t -> t.awaitCommits(partition, now));
+        assertThat(waited).isTrue();
+        List<?> seen = shared.transact(1, t -> t.scan(Tables.COUNTER, partition));
+        assertThat(seen).hasSize(ROWS_OF_COMMIT);
+      }
+      writer.get(60, TimeUnit.SECONDS);
+    }
+    System.out.println("without the wait, " + lacking + " of " + COMMITS + " commits lacked rows");
+    boolean ofLongAgo = shared.transact(1, t -> t.awaitCommits(1, 0));
+    assertThat(ofLongAgo).isFalse();
+  }
+
+  private static void putAll(IgniteStore store, int i) {
+    try {
+      store.transact(
+          1,
+          transaction -> {
+            CounterRow row = CounterRow.newBuilder().setValue(1).build();
+            transaction.put(Tables.COUNTER, Key.of(i), row);
+            for (int j = 0; j < ROWS_OF_COMMIT; j++) {
+              transaction.put(Tables.COUNTER, Key.of(COMMITS + i, j), row);
+            }
+            return null;
+          });
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -56,6 +56,19 @@ public interface Transaction {
   <V extends MessageLite> List<Row<V>> scan(
       Table<V> table, long partition, Key after, Key before, int limit) throws IOException;
 
+  /**
+   * Waits until the commits on rows of a partition that have begun have ended. A store of many
+   * processes may show one row of a commit before another. Who has seen the one sees the other
+   * after the wait.
+   *
+   * @param writtenMillis when the row was written that was seen. The commit of a row that was
+   *     written more than a minute ago has ended
+   * @return false if there was no need to wait
+   */
+  default boolean awaitCommits(long partition, long writtenMillis) throws IOException {
+    return false;
+  }
+
   <V extends MessageLite> void put(Table<V> table, Key key, V value);
 
   /** Whether other processes, too, write rows of this store. */

@@ -46,6 +46,26 @@ class LaggingListingTest {
     assertThat(names(real, "/d")).containsExactly("a", "f");
   }
 
+  /** One mkdir makes three directories, and the store shows the upper ones first. */
+  @Test
+  void whoSeesANewDirectorySeesThoseBelow() throws IOException {
+    NamespaceFixture real = new NamespaceFixture(store);
+    real.mkdirs("/d/e/f");
+    long upper = real.status("/d").getFileId();
+    long middle = real.status("/d/e").getFileId();
+    long last = real.status("/d/e/f").getFileId();
+    var entry = Tables.inode(upper, "e".getBytes(StandardCharsets.UTF_8));
+    var below = Tables.inode(middle, "f".getBytes(StandardCharsets.UTF_8));
+    int conflicts = store.conflicts();
+    store.lagUntilAwaited(Tables.INODE, entry, null);
+    assertThat(names(real, "/d")).containsExactly("e");
+    store.lagUntilAwaited(Tables.INODE, entry, null);
+    store.lagUntilAwaited(Tables.INODE, below, null);
+    assertThat(real.status("/d/e/f").getFileId()).isEqualTo(last);
+    assertThat(real.status("/d/e/g")).isNull();
+    assertThat(store.conflicts()).isEqualTo(conflicts);
+  }
+
   @Test
   void aNameThatADamagedStoreHasTwiceIsListedTwice() throws IOException {
     NamespaceFixture real = new NamespaceFixture(store);

@@ -26,6 +26,8 @@ public final class LaggingStore implements MetadataStore {
   private final Map<RowKey, MessageLite> lagging = new HashMap<>();
   // Of these, the rows that are read as they are after the next scan of their table.
   private final Set<RowKey> untilScan = new HashSet<>();
+  // Of these, the rows that are read as they are after a wait for the commits on their partition.
+  private final Set<RowKey> untilAwaited = new HashSet<>();
   private final Map<Table<?>, Integer> reads = new HashMap<>();
   private int conflicts;
   private boolean refuses;
@@ -47,6 +49,12 @@ public final class LaggingStore implements MetadataStore {
   public void lagInScan(Table<?> table, Key key, MessageLite before) {
     lag(table, key, before);
     untilScan.add(new RowKey(table, key));
+  }
+
+  /** Lets readers see an older row, until a transaction waits for the commits on its partition. */
+  public void lagUntilAwaited(Table<?> table, Key key, MessageLite before) {
+    lag(table, key, before);
+    untilAwaited.add(new RowKey(table, key));
   }
 
   /** All rows can be read as they are. */
@@ -167,6 +175,13 @@ public final class LaggingStore implements MetadataStore {
     public <V extends MessageLite> List<Row<V>> scan(
         Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
       return buffered.scan(table, partition, after, before, limit);
+    }
+
+    @Override
+    public boolean awaitCommits(long partition, long writtenMillis) {
+      return lagging
+          .keySet()
+          .removeIf(row -> row.key().partition() == partition && untilAwaited.remove(row));
     }
 
     @Override

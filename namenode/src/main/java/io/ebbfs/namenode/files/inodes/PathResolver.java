@@ -37,7 +37,28 @@ public final class PathResolver {
   public static ResolvedPath resolveToRead(Transaction transaction, String src) throws IOException {
     ResolvedPath path =
         follow(transaction, FsPath.parse(byId(transaction, src)), start(transaction));
-    return SnapshotPaths.leadsIntoSnapshots(path) ? SnapshotPaths.follow(transaction, path) : path;
+    return SnapshotPaths.leadsIntoSnapshots(path)
+        ? SnapshotPaths.follow(transaction, path)
+        : followNew(transaction, path);
+  }
+
+  /**
+   * Follows a path on through directories that one mkdir has made. A shared store may show the
+   * upper one before the one below.
+   */
+  private static ResolvedPath followNew(Transaction transaction, ResolvedPath path)
+      throws IOException {
+    ResolvedPath found = path;
+    int known = 0;
+    while (!found.exists()
+        && found.inodes().size() > known
+        && found.lastFound().isDirectory()
+        && transaction.awaitCommits(
+            found.lastFound().id(), found.lastFound().row().getModifiedMillis())) {
+      known = found.inodes().size();
+      found = follow(transaction, found.path(), new ArrayList<>(found.inodes()));
+    }
+    return found;
   }
 
   /** The same, with the inodes of another path as far as both have the same names. */

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.files.io;
 
+import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
@@ -17,6 +18,10 @@ import java.util.Set;
  * the scan lacks the entry. A second scan, which begins after the first one has ended, has the
  * entry. A scan counts once it has all entries of the scan before it, because no entry was renamed
  * or deleted between these two scans.
+ *
+ * <p>One mkdir may make a directory and its first entry, and the store may show the directory
+ * first. So an empty directory that was made or changed a short time ago is read again after the
+ * commits on its entries.
  */
 final class EntryScan {
   /** In a directory whose entries are renamed or deleted all the time, the last scan counts. */
@@ -30,9 +35,15 @@ final class EntryScan {
    * @param startAfter a name; empty for the first entry
    */
   static List<Row<InodeRow>> run(
-      Transaction transaction, long directoryId, byte[] startAfter, int limit) throws IOException {
+      Transaction transaction, Inode directory, byte[] startAfter, int limit) throws IOException {
+    long directoryId = directory.id();
     Key after = startAfter.length == 0 ? null : Tables.inode(directoryId, startAfter);
     List<Row<InodeRow>> found = transaction.scan(Tables.INODE, directoryId, after, limit);
+    if (found.isEmpty()
+        && after == null
+        && transaction.awaitCommits(directoryId, directory.row().getModifiedMillis())) {
+      found = transaction.scan(Tables.INODE, directoryId, null, limit);
+    }
     for (int scans = 1; transaction.isShared() && scans < MOST_SCANS; scans++) {
       List<Row<InodeRow>> before = found;
       found = transaction.scan(Tables.INODE, directoryId, after, limit);

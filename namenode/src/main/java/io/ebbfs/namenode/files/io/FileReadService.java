@@ -293,7 +293,7 @@ public final class FileReadService {
     if (path.isInSnapshots()) {
       return SnapshotEntries.list(transaction, path, startAfter, limit);
     }
-    List<Row<InodeRow>> rows = EntryScan.run(transaction, path.lastFound().id(), startAfter, limit);
+    List<Row<InodeRow>> rows = EntryScan.run(transaction, path.lastFound(), startAfter, limit);
     if (transaction.isShared()) {
       requireNoHalfRename(transaction, rows);
     }
