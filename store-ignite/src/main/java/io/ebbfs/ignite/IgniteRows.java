@@ -129,7 +129,8 @@ final class IgniteRows implements BufferedTransaction.Committed {
     return repeat(
         "read",
         () ->
-            compute()
+            ignite
+                .compute(ignite.cluster().forServers())
                 .affinityCallAsync(
                     List.of(IgniteSettings.CACHE), group, new UnfinishedCommits(group))
                 .get(limitMillis));
