@@ -3,6 +3,7 @@ package io.ebbfs.namenode.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.store.CallPruner;
 import io.ebbfs.namenode.store.ClientCall;
@@ -94,20 +95,25 @@ class RepeatedCallTest {
             again(2, () -> real.creation.create(real.root(), real.request("/d/f", "w", true))).id())
         .isEqualTo(other);
     real.deletions.delete(real.root(), "/d/f", false);
-    assertThatThrownBy(
-            () ->
-                again(2, () -> real.creation.create(real.root(), real.request("/d/f", "w", true))))
-        .isInstanceOf(FileNotFoundException.class);
+    assertThat(
+            again(2, () -> real.creation.create(real.root(), real.request("/d/f", "w", true))).id())
+        .as("of a file that was deleted since")
+        .isEqualTo(other);
     assertThat(real.tree()).doesNotContainKey("/d/f");
   }
 
   @Test
-  void aRepeatedCreateBelowADeletedDirectoryFindsNoFile() throws IOException {
+  void aRepeatedCreateBelowADeletedDirectoryAnswersAsTheFirst() throws IOException {
     FileCreationService.Request request = real.request("/d/f", "w", false);
-    first(1, () -> real.creation.create(real.root(), request));
+    Inode made = first(1, () -> real.creation.create(real.root(), request));
     real.deletions.delete(real.root(), "/d", true);
-    assertThatThrownBy(() -> again(1, () -> real.creation.create(real.root(), request)))
-        .isInstanceOf(FileNotFoundException.class);
+    Inode told = again(1, () -> real.creation.create(real.root(), request));
+    assertThat(told.id()).isEqualTo(made.id());
+    assertThat(told.nameText()).isEqualTo("f");
+    assertThat(told.row().getReplication()).isEqualTo(made.row().getReplication());
+    assertThat(told.row().getOwner()).isEqualTo(made.row().getOwner());
+    assertThat(told.row().getModifiedMillis()).isEqualTo(made.row().getModifiedMillis());
+    assertThat(real.tree()).doesNotContainKey("/d");
   }
 
   @Test

@@ -207,7 +207,7 @@ public final class FileCreationService {
       throws IOException {
     Optional<CallRow> earlier = ClientCall.earlierRun(transaction);
     if (earlier.isPresent()) {
-      return new Outcome(made(transaction, earlier.get(), path), true, 0);
+      return new Outcome(made(transaction, caller, path, request, earlier.get()), true, 0);
     }
     ResolvedPath resolved = checked(transaction, caller, path, request);
     Optional<ErasureCodingPolicy> policy = policy(transaction, resolved, request);
@@ -223,13 +223,22 @@ public final class FileCreationService {
     return new Outcome(file, true, resolved.policyIdAbove());
   }
 
-  /** The file that the first run of the call made. */
-  private static Inode made(Transaction transaction, CallRow call, FsPath path) throws IOException {
+  /**
+   * The file that the first run of the call made. If the file was deleted since, the client hears
+   * of the file as it was made, with the group of the root: the call has taken effect. As with any
+   * file that is deleted while it is open, its next call is refused.
+   */
+  private static Inode made(
+      Transaction transaction, Caller caller, FsPath path, Request request, CallRow call)
+      throws IOException {
     Optional<Inode> file = OpenFileLookup.attached(transaction, call.getInodeId());
-    if (file.isEmpty()) {
-      throw PathErrors.notFound(path + " was created by this call, and deleted since");
+    if (file.isPresent()) {
+      return file.get();
     }
-    return file.get();
+    Inode root = PathResolver.resolve(transaction, FsPath.parse("/")).lastFound();
+    DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), call.getMillis());
+    InodeRow row = row(call.getInodeId(), request, Optional.empty(), maker, root.row()).build();
+    return new Inode(Tables.inode(root.id(), path.nameBytes(path.depth())), row);
   }
 
   private void checkRequest(Request request) throws IOException {
