@@ -168,7 +168,7 @@ class AclsAsHdfsTest {
 
   @RepeatedTest(3)
   void randomCallsEndAsAtHdfs() {
-    long seed = new Random().nextLong();
+    long seed = Seeds.next(AclsAsHdfsTest.class);
     System.out.println("seed " + seed);
     Random random = new Random(seed);
     try {

@@ -208,7 +208,7 @@ class AdministrationAsHdfsTest {
 
   @Test
   void severalPathsAreListedByOneCall() {
-    long seed = new Random().nextLong();
+    long seed = Seeds.next(AdministrationAsHdfsTest.class);
     Random random = new Random(seed);
     same("operator", "make", (side, fs) -> fs.mkdirs(path("/batch/large")));
     for (int i = 0; i < 1_005; i++) {

@@ -54,7 +54,7 @@ class BlockGroupsTest {
 
   private Path dir;
   private final List<DataNode> dataNodes = new ArrayList<>();
-  private final long seed = new Random().nextLong();
+  private final long seed = Seeds.next(BlockGroupsTest.class);
   private final Random random = new Random(seed);
   private NamenodeServer namenode;
   private DistributedFileSystem client;

@@ -47,7 +47,7 @@ class ConcatAsHdfsTest {
 
   @RepeatedTest(2)
   void randomConcatsEndAsAtHdfs() throws IOException {
-    long seed = new Random().nextLong();
+    long seed = Seeds.next(ConcatAsHdfsTest.class);
     System.out.println("seed " + seed);
     Random random = new Random(seed);
     String top = "/random" + Math.abs(seed);

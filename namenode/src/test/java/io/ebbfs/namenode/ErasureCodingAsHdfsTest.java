@@ -136,7 +136,7 @@ class ErasureCodingAsHdfsTest {
 
   @Test
   void randomCallsHaveTheOutcomesOfHdfs() {
-    long seed = new Random().nextLong();
+    long seed = Seeds.next(ErasureCodingAsHdfsTest.class);
     Random random = new Random(seed);
     for (int i = 0; i < CALLS; i++) {
       String path = PATHS.get(random.nextInt(PATHS.size()));

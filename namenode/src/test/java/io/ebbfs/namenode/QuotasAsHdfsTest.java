@@ -192,7 +192,7 @@ class QuotasAsHdfsTest {
 
   @RepeatedTest(4)
   void randomCallsEndAsAtHdfs() throws IOException {
-    long seed = new Random().nextLong();
+    long seed = Seeds.next(QuotasAsHdfsTest.class);
     System.out.println("seed " + seed);
     Random random = new Random(seed);
     try {

@@ -275,7 +275,7 @@ class SnapshotsAsHdfsTest {
 
   @Test
   void randomCallsEndAsAtHdfs() {
-    long seed = Long.getLong("seed", new Random().nextLong());
+    long seed = Seeds.next(SnapshotsAsHdfsTest.class);
     try {
       for (int round = 0; round < 4; round++) {
         round(new Random(seed + round), "/random" + round);

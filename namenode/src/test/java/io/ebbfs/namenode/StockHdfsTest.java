@@ -50,7 +50,7 @@ class StockHdfsTest {
   private static NamenodeServer namenode;
   private static DistributedFileSystem fs;
 
-  private final long seed = System.nanoTime();
+  private final long seed = Seeds.next(StockHdfsTest.class);
   private final Random random = new Random(seed);
 
   @BeforeAll

@@ -71,7 +71,7 @@ class StoragePoliciesAsHdfsTest {
 
   @Test
   void randomCallsEndAsAtHdfs() {
-    long seed = new Random().nextLong();
+    long seed = Seeds.next(StoragePoliciesAsHdfsTest.class);
     Random random = new Random(seed);
     try {
       prepare();

@@ -60,7 +60,7 @@ class TruncateAsHdfsTest {
 
   @RepeatedTest(2)
   void randomTruncationsEndAsAtHdfs() throws IOException {
-    long seed = new Random().nextLong();
+    long seed = Seeds.next(TruncateAsHdfsTest.class);
     System.out.println("seed " + seed);
     Random random = new Random(seed);
     String top = "/random" + Math.abs(seed);

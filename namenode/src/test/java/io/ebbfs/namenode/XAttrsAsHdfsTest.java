@@ -87,7 +87,7 @@ class XAttrsAsHdfsTest {
 
   @Test
   void randomCallsEndAsAtHdfs() {
-    long seed = new Random().nextLong();
+    long seed = Seeds.next(XAttrsAsHdfsTest.class);
     Random random = new Random(seed);
     try {
       prepare();

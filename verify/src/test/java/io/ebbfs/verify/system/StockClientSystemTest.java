@@ -381,7 +381,7 @@ class StockClientSystemTest {
 
   @Test
   void theShellAnswersAsOnHdfs() throws Exception {
-    long seed = new Random().nextLong();
+    long seed = Long.getLong("seed", new Random().nextLong());
     Path local = Files.createDirectories(test.directory().resolve("shells"));
     Files.write(local.resolve("empty"), new byte[0]);
     Files.writeString(local.resolve("small"), "one line\n");

@@ -290,10 +290,10 @@ public final class FileCreationService {
       throws IOException {
     ResolvedPath resolved = PathResolver.resolve(transaction, path);
     PermissionChecker.checkTraverseToCreate(caller, resolved);
+    PermissionChecker.checkAncestorWrite(caller, resolved);
     if (resolved.exists() && resolved.lastFound().isDirectory()) {
       throw PathErrors.alreadyExists(path + " already exists as a directory");
     }
-    PermissionChecker.checkAncestorWrite(caller, resolved);
     if (resolved.exists() && request.overwrite()) {
       PermissionChecker.checkAccess(caller, resolved, FsAction.WRITE);
     }
