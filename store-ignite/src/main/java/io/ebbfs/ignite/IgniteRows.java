@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.cache.Cache;
@@ -36,6 +38,11 @@ import org.apache.ignite.lang.IgniteFutureTimeoutException;
  */
 final class IgniteRows implements BufferedTransaction.Committed {
   private static final int PAGE = 1_024;
+
+  /** Most commits end within a few milliseconds. */
+  private static final long COMMITS_MILLIS = 1_000;
+
+  private static final long COMMITS_PAUSE_NANOS = 1_000_000;
 
   private final Ignite ignite;
   private final IgniteCache<RowId, byte[]> cache;
@@ -112,28 +119,35 @@ final class IgniteRows implements BufferedTransaction.Committed {
 
   /**
    * Waits until the commits on rows of a partition have ended that have begun at the node that
-   * decides about them.
+   * decides about them. A commit that does not end, and a node that does not answer or is of a
+   * version that cannot tell, hold nobody up for longer than a second or two.
+   *
+   * @return false if the wait was in vain
    */
-  void awaitCommits(long partition) throws IOException {
-    int group = affinity.partition(partition);
+  boolean awaitCommits(long partition) {
     calls.reads.increment();
-    Set<String> begun = commitsOn(group);
-    Repetition repetition = new Repetition(limitMillis);
-    while (!begun.isEmpty()) {
-      repetition.pause(new IllegalStateException("a commit of another namenode does not end"));
-      begun.retainAll(commitsOn(group));
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(COMMITS_MILLIS);
+    try {
+      Set<String> begun = commitsOn(partition);
+      while (!begun.isEmpty() && System.nanoTime() < deadline) {
+        LockSupport.parkNanos(COMMITS_PAUSE_NANOS);
+        begun.retainAll(commitsOn(partition));
+      }
+      return begun.isEmpty();
+    } catch (RuntimeException nodeCannotTell) {
+      return false;
     }
   }
 
-  private Set<String> commitsOn(int group) throws IOException {
-    return repeat(
-        "read",
-        () ->
-            ignite
-                .compute(ignite.cluster().forServers())
-                .affinityCallAsync(
-                    List.of(IgniteSettings.CACHE), group, new UnfinishedCommits(group))
-                .get(limitMillis));
+  private Set<String> commitsOn(long partition) {
+    return ignite
+        .compute(ignite.cluster().forServers())
+        .withTimeout(COMMITS_MILLIS)
+        .affinityCallAsync(
+            List.of(IgniteSettings.CACHE),
+            affinity.partition(partition),
+            new UnfinishedCommits(partition))
+        .get(COMMITS_MILLIS);
   }
 
   /** Rows of a table after a key (or null), in the order of their keys. */

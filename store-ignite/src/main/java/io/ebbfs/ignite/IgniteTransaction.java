@@ -165,12 +165,9 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   }
 
   @Override
-  public boolean awaitCommits(long partition, long writtenMillis) throws IOException {
-    if (System.currentTimeMillis() - writtenMillis > LONGEST_COMMIT_MILLIS) {
-      return false;
-    }
-    rows.awaitCommits(partition);
-    return true;
+  public boolean awaitCommits(long partition, long writtenMillis) {
+    return System.currentTimeMillis() - writtenMillis <= LONGEST_COMMIT_MILLIS
+        && rows.awaitCommits(partition);
   }
 
   @Override

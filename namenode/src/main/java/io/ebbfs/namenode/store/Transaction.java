@@ -63,9 +63,9 @@ public interface Transaction {
    *
    * @param writtenMillis when the row was written that was seen. The commit of a row that was
    *     written more than a minute ago has ended
-   * @return false if there was no need to wait
+   * @return false if there was no need to wait, or if a commit does not end soon
    */
-  default boolean awaitCommits(long partition, long writtenMillis) throws IOException {
+  default boolean awaitCommits(long partition, long writtenMillis) {
     return false;
   }
 

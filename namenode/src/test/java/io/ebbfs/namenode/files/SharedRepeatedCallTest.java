@@ -3,9 +3,14 @@ package io.ebbfs.namenode.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.store.ClientCall;
+import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.LaggingStore;
 import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.Tables;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,6 +42,22 @@ class SharedRepeatedCallTest extends RepeatedCallTest {
     real.touch("/new");
     assertThat(mkdir(1, true)).as("it has made its directory, before the file came").isTrue();
     assertThatThrownBy(() -> mkdir(2, true)).isInstanceOf(ParentNotDirectoryException.class);
+  }
+
+  /** The store shows the row of the call before the row of the file. */
+  @Test
+  void aRepeatedCreateWaitsForTheRowsOfTheFirst() throws IOException {
+    LaggingStore lagging = new LaggingStore(new DirectoryHints(System::nanoTime));
+    NamespaceFixture names = new NamespaceFixture(lagging);
+    names.mkdirs("/d");
+    FileCreationService.Request request = names.request("/d/f", "w", false);
+    Inode made = call(1, "ann", false, () -> names.creation.create(names.root(), request));
+    lagging.lag(Tables.INODE, made.key(), null);
+    int conflicts = lagging.conflicts();
+    Inode told = call(1, "ann", true, () -> names.creation.create(names.root(), request));
+    assertThat(told.key()).isEqualTo(made.key());
+    assertThat(told.row()).isEqualTo(made.row());
+    assertThat(lagging.conflicts()).isGreaterThan(conflicts);
   }
 
   /** Another namenode has run the repetition, while the one with the first run was frozen. */

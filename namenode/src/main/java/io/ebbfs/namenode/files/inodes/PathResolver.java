@@ -37,9 +37,10 @@ public final class PathResolver {
   public static ResolvedPath resolveToRead(Transaction transaction, String src) throws IOException {
     ResolvedPath path =
         follow(transaction, FsPath.parse(byId(transaction, src)), start(transaction));
-    return SnapshotPaths.leadsIntoSnapshots(path)
-        ? SnapshotPaths.follow(transaction, path)
-        : followNew(transaction, path);
+    if (!SnapshotPaths.leadsIntoSnapshots(path)) {
+      path = followNew(transaction, path);
+    }
+    return SnapshotPaths.leadsIntoSnapshots(path) ? SnapshotPaths.follow(transaction, path) : path;
   }
 
   /**

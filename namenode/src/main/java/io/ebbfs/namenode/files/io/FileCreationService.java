@@ -28,10 +28,13 @@ import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.CallRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
@@ -227,18 +230,43 @@ public final class FileCreationService {
    * The file that the first run of the call made. If the file was deleted since, the client hears
    * of the file as it was made, with the group of the root: the call has taken effect. As with any
    * file that is deleted while it is open, its next call is refused.
+   *
+   * @throws StaleReadException if the file is being renamed, or its rows are being written
    */
-  private static Inode made(
+  private Inode made(
       Transaction transaction, Caller caller, FsPath path, Request request, CallRow call)
       throws IOException {
     Optional<Inode> file = OpenFileLookup.attached(transaction, call.getInodeId());
     if (file.isPresent()) {
       return file.get();
     }
-    Inode root = PathResolver.resolve(transaction, FsPath.parse("/")).lastFound();
+    Key nameKey = Tables.inodeName(call.getInodeId());
+    Optional<InodeNameRow> name =
+        transaction
+            .lockAndRead(List.of(RowLock.shared(Tables.INODE_NAME, nameKey)))
+            .get(Tables.INODE_NAME, nameKey);
+    if (name.isPresent() && name.get().getParentId() != Inode.PENDING_DELETION_ID) {
+      return below(transaction, name.get(), call.getInodeId());
+    }
+    ResolvedPath now = PathResolver.resolve(transaction, path);
     DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), call.getMillis());
-    InodeRow row = row(call.getInodeId(), request, Optional.empty(), maker, root.row()).build();
-    return new Inode(Tables.inode(root.id(), path.nameBytes(path.depth())), row);
+    InodeRow row =
+        row(call.getInodeId(), request, policy(transaction, now, request), maker, root(now))
+            .build();
+    return new Inode(Tables.inode(Inode.ROOT_ID, path.nameBytes(path.depth())), row);
+  }
+
+  private static InodeRow root(ResolvedPath path) {
+    return path.inodes().get(0).row();
+  }
+
+  /** A file that is below a deleted directory, or that was renamed a moment ago. */
+  private static Inode below(Transaction transaction, InodeNameRow name, long inodeId)
+      throws IOException {
+    Key key = Tables.inode(name.getParentId(), name.getName().toByteArray());
+    return PathResolver.inodeAt(transaction, key)
+        .filter(inode -> inode.id() == inodeId)
+        .orElseThrow(() -> new StaleReadException("inode " + inodeId + " is being renamed"));
   }
 
   private void checkRequest(Request request) throws IOException {
