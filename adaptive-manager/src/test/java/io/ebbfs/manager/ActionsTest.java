@@ -61,6 +61,7 @@ class ActionsTest {
     }
     rig.namenode.addFile("/single/x", past, 5);
     rig.start();
+    rig.manager.follower().catchUp(); // the view is filled
   }
 
   @AfterEach
