@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -90,6 +91,9 @@ public final class ToolProcess implements AutoCloseable {
     reader.start();
   }
 
+  /** The file with the standard error of {@code CommandTool}, and with what Hadoop warns of. */
+  public static final String COMMANDS_LOG = "commands.log";
+
   /**
    * Starts {@code CommandTool} of {@code testbed/hadoop-tests}, which runs command lines of Hadoop.
    *
@@ -99,14 +103,28 @@ public final class ToolProcess implements AutoCloseable {
   public static ToolProcess commands(Build build, Path directory, Map<String, String> settings)
       throws IOException, ClusterException {
     Path conf = Files.createDirectories(directory.resolve("conf"));
-    Files.writeString(conf.resolve("log4j.properties"), "log4j.rootLogger=OFF\n");
+    Path log = directory.resolve(COMMANDS_LOG);
+    Files.writeString(
+        conf.resolve("log4j.properties"),
+        """
+        log4j.rootLogger=WARN, file
+        log4j.appender.file=org.apache.log4j.FileAppender
+        log4j.appender.file.File=%s
+        log4j.appender.file.layout=org.apache.log4j.PatternLayout
+        log4j.appender.file.layout.ConversionPattern=%%d %%p %%c: %%m%%n
+        """
+            .formatted(log));
+    Map<String, String> all = new HashMap<>(settings);
+    // Jobs of other processes on this machine have their files elsewhere, and little is sorted.
+    all.putIfAbsent("hadoop.tmp.dir", directory.resolve("tmp").toString());
+    all.putIfAbsent("mapreduce.task.io.sort.mb", "8");
     return new ToolProcess(
         conf + File.pathSeparator + build.classPath("testbed/hadoop-tests"),
         List.of("-Xmx700m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
         "CommandTool",
         List.of(directory.toString()),
-        settings,
-        directory.resolve("commands.log"),
+        all,
+        log,
         UnaryOperator.identity());
   }
 

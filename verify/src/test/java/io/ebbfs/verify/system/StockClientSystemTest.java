@@ -193,7 +193,18 @@ class StockClientSystemTest {
               "SERVER", server,
               "REPLICA", replica.toString(),
               "WEBHDFS", test.cluster().layout().webHdfsUri().orElseThrow());
-      assertThat(page.endOtherwise(tool, words)).isEmpty();
+      List<String> wrong = page.endOtherwise(tool, words);
+      Path log = local.resolve("ebbfs").resolve(ToolProcess.COMMANDS_LOG);
+      assertThat(wrong).as(() -> lastOf(log)).isEmpty();
+    }
+  }
+
+  private static String lastOf(Path log) {
+    try {
+      String text = Files.readString(log);
+      return "the end of the log:\n" + text.substring(Math.max(0, text.length() - 6_000));
+    } catch (IOException e) {
+      return "the log cannot be read: " + e.getMessage();
     }
   }
 
