@@ -178,6 +178,14 @@ class TruncateServiceTest {
     return file;
   }
 
+  /** Puts the block of /f in a stripe and cuts the file; returns the row outside of the stripe. */
+  private BlockRow cutWhileInStripe(Inode file) throws IOException {
+    BlockRow block = blocks(file).get(0).value();
+    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
+    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    return block;
+  }
+
   @Test
   void aBlockIsCutThoughAQuotaHasNoRoomForAFullBlock() throws IOException {
     Inode file = written("/f", 1_000);
@@ -194,9 +202,7 @@ class TruncateServiceTest {
   @Test
   void aTruncationThatHasToWaitIsLookedAtLessAndLessOften() throws IOException {
     Inode file = written("/f", 1_000);
-    BlockRow block = blocks(file).get(0).value();
-    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
-    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    BlockRow block = cutWhileInStripe(file);
     for (int tick = 0; tick < 39; tick++) {
       real.monitor.tick();
     }
@@ -208,9 +214,7 @@ class TruncateServiceTest {
   @Test
   void aTruncationThatHasWaitedForItsStripeIsNotTakenForSlow() throws IOException {
     Inode file = written("/f", 1_000);
-    BlockRow block = blocks(file).get(0).value();
-    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
-    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    BlockRow block = cutWhileInStripe(file);
     for (int tick = 0; tick < 40; tick++) {
       real.monitor.tick();
     }
@@ -231,9 +235,7 @@ class TruncateServiceTest {
   @Test
   void aFileThatIsClosedAndOpenedAgainIsReleasedAsSoonAsAnyOther() throws IOException {
     Inode file = written("/f", 1_000);
-    BlockRow block = blocks(file).get(0).value();
-    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
-    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    BlockRow block = cutWhileInStripe(file);
     int looks = 20;
     while (real.freed.size() < looks) {
       real.monitor.tick();
@@ -265,9 +267,7 @@ class TruncateServiceTest {
   @Test
   void aBlockLeavesItsStripeBeforeItIsCut() throws IOException {
     Inode file = written("/f", 1_000);
-    BlockRow block = blocks(file).get(0).value();
-    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
-    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    BlockRow block = cutWhileInStripe(file);
     assertThat(real.freed).containsExactly(block.getBlockId());
     assertThat(row(file).getLengthBytes()).isEqualTo(1_000);
     real.monitor.tick();

@@ -152,7 +152,7 @@ public final class LeaseRecovery {
     return isUnderWay(fileId, attempts.patience(fileId));
   }
 
-  /** Forgets what was tried before a file was closed or deleted. */
+  /** Forgets the recoveries and the waits of a file. The file was closed or deleted. */
   void forget(long fileId) {
     waits.forget(fileId);
     attempts.ended(fileId);
