@@ -79,6 +79,27 @@ Result<bool> MayAccess(const Item& item, hadoop::hdfs::AclEntryProto_FsActionPro
   return std::unexpected(status.error());
 }
 
+// Whether an item passes the test that a letter names.
+Result<bool> Passes(const Item& item, char letter) {
+  if (!item.status) return false;
+  switch (letter) {
+    case 'e':
+      return true;
+    case 'd':
+      return item.IsDirectory();
+    case 'f':
+      return item.status->kind == client::FileKind::kFile;
+    case 's':
+      return item.status->length > 0;
+    case 'z':
+      return item.status->length == 0;
+    case 'w':
+      return MayAccess(item, hadoop::hdfs::AclEntryProto_FsActionProto_WRITE);
+    default:
+      return MayAccess(item, hadoop::hdfs::AclEntryProto_FsActionProto_READ);
+  }
+}
+
 }  // namespace
 
 Result<int> RunStat(Shell& shell, Words words) {
@@ -103,37 +124,16 @@ Result<int> RunStat(Shell& shell, Words words) {
 Result<int> RunTest(Shell& shell, Words words) {
   if (words.options.empty()) return Misuse("No test flag given");
   if (words.options.size() > 1) return Misuse("Only one test flag is allowed");
-  bool holds = false;
+  // As with hdfs dfs, all files that a pattern matches must pass the test.
+  std::size_t tested = 0;
+  std::size_t passed = 0;
   shell.ForEach(words.rest, [&](Item& item) -> Status {
-    if (!item.status) return {};
-    switch (words.options[0][0]) {
-      case 'e':
-        holds = true;
-        break;
-      case 'd':
-        holds = item.IsDirectory();
-        break;
-      case 'f':
-        holds = item.status->kind == client::FileKind::kFile;
-        break;
-      case 's':
-        holds = item.status->length > 0;
-        break;
-      case 'z':
-        holds = item.status->length == 0;
-        break;
-      case 'w': {
-        EBB_ASSIGN(holds, MayAccess(item, hadoop::hdfs::AclEntryProto_FsActionProto_WRITE));
-        break;
-      }
-      default: {
-        EBB_ASSIGN(holds, MayAccess(item, hadoop::hdfs::AclEntryProto_FsActionProto_READ));
-        break;
-      }
-    }
+    ++tested;
+    EBB_ASSIGN(const bool passes, Passes(item, words.options[0][0]));
+    if (passes) ++passed;
     return {};
   });
-  return holds ? 0 : 1;
+  return tested > 0 && passed == tested ? 0 : 1;
 }
 
 }  // namespace ebb::cli

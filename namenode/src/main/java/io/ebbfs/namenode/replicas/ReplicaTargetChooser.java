@@ -39,13 +39,16 @@ final class ReplicaTargetChooser {
   private static final double HALF_LIFE_MILLIS = 20_000;
   private static final int MAX_REASONS = 20;
 
-  /** The replicas of a disk; both counts halve every {@link #HALF_LIFE_MILLIS}. */
+  /** The replicas of a disk; all sums halve every {@link #HALF_LIFE_MILLIS}. */
   private static final class Placed {
     /** Placed recently, a measure of the disk's work. */
     private double recent;
 
-    /** Placed recently and not reported yet: each may take the bytes of a full block. */
+    /** Placed recently and not reported yet. */
     private double expected;
+
+    /** What the expected replicas may take, if each becomes a full block of its file. */
+    private double expectedBytes;
 
     private long atMillis;
 
@@ -54,9 +57,23 @@ final class ReplicaTargetChooser {
         double left = Math.pow(0.5, (nowMillis - atMillis) / HALF_LIFE_MILLIS);
         recent *= left;
         expected *= left;
+        expectedBytes *= left;
         atMillis = nowMillis;
       }
       return this;
+    }
+
+    private void place(long blockSizeBytes) {
+      recent++;
+      expected++;
+      expectedBytes += blockSizeBytes;
+    }
+
+    /** Which replicas arrived is not known here: each counts as an average one. */
+    private void arrive(int replicas) {
+      double left = Math.max(0, expected - replicas);
+      expectedBytes = left == 0 ? 0 : expectedBytes * left / expected;
+      expected = left;
     }
   }
 
@@ -263,7 +280,7 @@ final class ReplicaTargetChooser {
     for (Target target : targets) {
       Placed known = placedOn(target.disk(), now);
       known.recent = Math.max(0, known.recent - 1);
-      known.expected = Math.max(0, known.expected - 1);
+      known.arrive(1);
     }
   }
 
@@ -288,7 +305,7 @@ final class ReplicaTargetChooser {
   synchronized void arrived(String storageUuid, int replicas) {
     Placed known = placed.get(storageUuid);
     if (known != null) {
-      known.at(clock.millis()).expected = Math.max(0, known.expected - replicas);
+      known.at(clock.millis()).arrive(replicas);
     }
   }
 
@@ -314,8 +331,7 @@ final class ReplicaTargetChooser {
   private boolean hasRoom(Disk disk, Ask ask) {
     return !disk.failed()
         && ask.types().contains(disk.type())
-        && freeBytes(disk, placedOn(disk, ask.now()), ask.request())
-            >= ask.request().blockSizeBytes();
+        && freeBytes(disk, placedOn(disk, ask.now())) >= ask.request().blockSizeBytes();
   }
 
   private boolean isBusy(Disk disk) {
@@ -398,9 +414,9 @@ final class ReplicaTargetChooser {
     return (1 + recent + server.activeTransfers()) / disks / freeShare(free, capacity);
   }
 
-  /** As in HDFS, each expected replica reserves a full block until its server reports it. */
-  private static double freeBytes(Disk disk, Placed known, WriteRequest request) {
-    return disk.remainingBytes() - known.expected * request.blockSizeBytes();
+  /** Each expected replica reserves a full block of its own file until its server reports it. */
+  private static double freeBytes(Disk disk, Placed known) {
+    return disk.remainingBytes() - known.expectedBytes;
   }
 
   private Placed placedOn(Disk disk, long now) {
@@ -425,7 +441,7 @@ final class ReplicaTargetChooser {
               .formatted(request.types().policy().getName()));
     }
     OptionalDouble most =
-        typed.stream().mapToDouble(disk -> freeBytes(disk, placedOn(disk, now), request)).max();
+        typed.stream().mapToDouble(disk -> freeBytes(disk, placedOn(disk, now))).max();
     if (most.isEmpty()) {
       return Optional.of("no disk in service");
     }
@@ -468,9 +484,7 @@ final class ReplicaTargetChooser {
         best = disk;
       }
     }
-    Placed known = placedOn(best, now);
-    known.recent++;
-    known.expected++;
+    placedOn(best, now).place(ask.request().blockSizeBytes());
     return best;
   }
 

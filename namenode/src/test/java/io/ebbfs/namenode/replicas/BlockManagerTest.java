@@ -496,12 +496,12 @@ class BlockManagerTest {
   }
 
   @Test
-  void aReplicaReservesAFullBlockUntilItsServerReportsIt() throws IOException {
+  void aReplicaReservesAFullBlockOfItsFileUntilItsServerReportsIt() throws IOException {
     BlockRow small = f.writeFile(1);
-    // Each of the 18 disks has room for two blocks of this size, and the small block counts as one.
+    // Each of the 18 disks has room for two blocks of this size beside any number of small ones.
     WriteRequest large =
         new WriteRequest("/x", 1, SimulatedServer.CAPACITY * 2 / 5, "c", Set.of(), Set.of());
-    for (int i = 0; i < 2 * 18 - 1; i++) {
+    for (int i = 0; i < 2 * 18; i++) {
       f.manager.chooseTargets(large);
     }
     assertThatThrownBy(() -> f.manager.chooseTargets(large)).hasMessageContaining("no disk with");

@@ -436,6 +436,10 @@ class StockClientSystemTest {
       shell.ok("-get", "/crossed/theirs" + size, back.toString());
       assertThat(back).hasSameBinaryContentAs(file);
     }
+    shell.ok("-test", "-e", "/crossed/ours*");
+    assertThat(shell.run("-test", "-s", "/crossed/ours*"))
+        .as("as with hdfs dfs, all files of a pattern must pass, and one is empty")
+        .isEqualTo(List.of("1", ""));
     Path large = randomFile(24 * BLOCK);
     Process writer = shell.start("-put", large.toString(), "/crossed/large");
     Process reader = shell.start("-cat", "/crossed/theirs" + BLOCK);
