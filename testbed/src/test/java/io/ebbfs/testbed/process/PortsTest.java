@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.testbed.ClusterException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class PortsTest {
@@ -27,6 +29,19 @@ final class PortsTest {
     Ports ports = Ports.free(null, 64);
     assertThat(ports.all()).hasSize(5 + 128);
     ports.checkFree();
+  }
+
+  @Test
+  void portsThatWereFoundAreNotGivenAgainSoonAndNotToOtherProcesses() throws Exception {
+    List<Integer> ports = new ArrayList<>(FreePorts.find(150));
+    ports.addAll(FreePorts.find(150));
+    for (int port : FreePorts.findTriples(50)) {
+      ports.addAll(List.of(port, port + 1, port + 2));
+    }
+    assertThat(ports).doesNotHaveDuplicates();
+    assertThat(ports)
+        .as("this process listens at the first port of each slot")
+        .noneMatch(port -> FreePorts.isFree(port / 200 * 200));
   }
 
   @Test
