@@ -1,6 +1,7 @@
 #include "server/client_datanode_service.h"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <chrono>
 
@@ -59,9 +60,6 @@ RpcHandler Refusal(std::string reason) {
 }
 
 void RegisterRefusals(RpcHandlers& handlers) {
-  handlers["evictWriters"] = Refusal<EvictWritersRequestProto, EvictWritersResponseProto>(
-      "a chunk server does not evict writers: drain it by excludeFile and 'hdfs dfsadmin "
-      "-refreshNodes', which waits for their blocks");
   handlers["shutdownDatanode"] =
       Refusal<ShutdownDatanodeRequestProto, ShutdownDatanodeResponseProto>(
           "a chunk server is not stopped by a call: stop its process");
@@ -97,6 +95,13 @@ void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
           const RpcCaller&, const auto&) -> Result<TriggerBlockReportResponseProto> {
         request();
         return TriggerBlockReportResponseProto();
+      });
+  handlers["evictWriters"] = MakeRpcHandler<EvictWritersRequestProto>(
+      [evict = std::move(parts.evict_writers)](
+          const RpcCaller& caller, const auto&) -> Result<EvictWritersResponseProto> {
+        spdlog::info("{} evicts the writers of this server: {} pipelines ended", caller.user,
+                     evict());
+        return EvictWritersResponseProto();
       });
   RegisterRefusals(handlers);
   handlers["getBalancerBandwidth"] = MakeRpcHandler<GetBalancerBandwidthRequestProto>(

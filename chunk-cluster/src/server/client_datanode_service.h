@@ -1,6 +1,7 @@
 // ClientDatanodeProtocol, the HDFS protocol between clients and a datanode's IPC port.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -14,10 +15,12 @@ struct ClientDatanodeParts {
   std::function<void()> request_block_report;
   // In bytes per second.
   std::function<std::uint64_t()> balancer_bandwidth;
+  // Returns how many connections were closed.
+  std::function<std::size_t()> evict_writers;
 };
 
 // Offers the visible length of a block that is being written, facts about this server, its volumes,
-// the bandwidth of a balancer, and the request for a block report. Other calls fail as not
+// the bandwidth of a balancer, the request for a block report, and the eviction of writers. Other calls fail as not
 // supported. `store` outlives the server.
 void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
                                     ClientDatanodeParts parts);

@@ -193,7 +193,8 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
       rpc, store, {.request_block_report = [&session] { session.RequestBlockReport(); },
                    .balancer_bandwidth = [&transfers] {
                      return transfers.throttler().bytes_per_second();
-                   }});
+                   },
+                   .evict_writers = [&transfers] { return transfers.EvictWriters(); }});
   RegisterInterDatanodeProtocol(rpc, store);
   chunk_service.RegisterAt(rpc, key);
 

@@ -48,7 +48,8 @@ struct Ports {
         chunks(combines, reads, inspector),
         rpc(RpcServerOptions()),
         transfers({.ready_patience = transfer_patience}, store, nullptr) {
-    RegisterClientDatanodeProtocol(rpc, store, {[] {}, [] { return std::uint64_t{0}; }});
+    RegisterClientDatanodeProtocol(
+        rpc, store, {[] {}, [] { return std::uint64_t{0}; }, [] { return std::size_t{0}; }});
     RegisterInterDatanodeProtocol(rpc, store);
     chunks.RegisterAt(rpc);
     EXPECT_TRUE(rpc.Start());
@@ -152,12 +153,14 @@ class ReadinessTest : public ::testing::Test {
 
 TEST_F(ReadinessTest, AnAdministratorIsToldWhyACallIsRefused) {
   Open();
-  EvictWritersResponseProto evicted;
-  const auto evict = Call("org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol", "evictWriters",
-                          EvictWritersRequestProto(), evicted);
-  ASSERT_FALSE(evict.has_value());
-  EXPECT_EQ(evict.error().exception_class, "java.lang.UnsupportedOperationException");
-  EXPECT_NE(evict.error().message.find("drain it by excludeFile"), std::string::npos);
+  ShutdownDatanodeRequestProto request;
+  request.set_forupgrade(false);
+  ShutdownDatanodeResponseProto response;
+  const auto stopped = Call("org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol",
+                            "shutdownDatanode", request, response);
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().exception_class, "java.lang.UnsupportedOperationException");
+  EXPECT_NE(stopped.error().message.find("stop its process"), std::string::npos);
 }
 
 TEST_F(ReadinessTest, BeforeTheScanEveryAnswerIsNotReady) {

@@ -122,6 +122,7 @@ Result<bool> Connection::RunOperation(Operation operation) {
       if (auto pool = CheckBlock(op.header().baseheader().block()); !pool) {
         return Refuse(ERROR, pool.error().message);
       }
+      writes_ = true;
       EBB_TRY(BlockReceiver(socket_, reader_, store_, listener_, op).Run());
       return false;
     }

@@ -2,6 +2,7 @@
 // HDFS calls it DataXceiver.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <stop_token>
 #include <string>
@@ -12,6 +13,7 @@
 #include "common/socket_reader.h"
 #include "disk/block_store.h"
 #include "transfer/balance_throttler.h"
+#include "transfer/connection_pool.h"
 #include "transfer/counters.h"
 #include "transfer/missing_block_reader.h"
 #include "transfer/record_lane.h"
@@ -40,9 +42,9 @@ class Connection {
     RecordLanes& lanes;
     ShortCircuitRegistry* short_circuit;
   };
-  Connection(Socket& socket, const Services& services, Waiting& waiting, Patience patience)
-      : socket_(socket),
-        reader_(socket),
+  Connection(OpenConnection& opened, const Services& services, Patience patience)
+      : socket_(opened.socket),
+        reader_(opened.socket),
         store_(services.store),
         missing_(services.missing),
         listener_(services.listener),
@@ -50,7 +52,8 @@ class Connection {
         throttler_(services.throttler),
         lanes_(services.lanes),
         short_circuit_(services.short_circuit),
-        waiting_(waiting),
+        waiting_(opened.waiting),
+        writes_(opened.writes),
         patience_(std::move(patience)) {}
 
   // kIdle: the peer may send another operation, and has sent nothing of it yet.
@@ -99,6 +102,7 @@ class Connection {
   RecordLanes& lanes_;
   ShortCircuitRegistry* const short_circuit_;
   Waiting& waiting_;
+  std::atomic<bool>& writes_;
   const Patience patience_;
 };
 

@@ -215,6 +215,17 @@ void ConnectionPool::Work() {
   }
 }
 
+std::size_t ConnectionPool::CloseWriters() {
+  const Lock lock(mutex_);
+  std::size_t closed = 0;
+  for (const auto& [opened, owner] : open_) {
+    if (!opened->writes) continue;
+    opened->socket.Shutdown();
+    ++closed;
+  }
+  return closed;
+}
+
 void ConnectionPool::Stop() {
   {
     const Lock lock(mutex_);

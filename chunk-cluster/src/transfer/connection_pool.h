@@ -28,6 +28,8 @@ struct OpenConnection {
   // Null unless the connection came through the Unix domain socket.
   ShortCircuitRegistry* short_circuit = nullptr;
   Waiting waiting = {};
+  // The operation writes a block. The connection ends with such an operation.
+  std::atomic<bool> writes = false;
 
  private:
   friend class ConnectionPool;
@@ -70,6 +72,8 @@ class ConnectionPool {
   [[nodiscard]] Status Start();
   // Takes a new connection. At the limit this waits for a while until a place is free.
   void Add(Socket socket, ShortCircuitRegistry* short_circuit);
+  // Closes the connections that write blocks: how many.
+  std::size_t CloseWriters();
   // Closes all connections, and waits for the threads.
   void Stop();
 

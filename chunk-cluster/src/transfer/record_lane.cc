@@ -322,7 +322,7 @@ void RecordLanes::Sweep() {
   }
 }
 
-void RecordLanes::BreakAll() {
+void RecordLanes::BreakAll(const std::string& why) {
   std::vector<std::shared_ptr<Slot>> slots;
   {
     const std::lock_guard lock(mutex_);
@@ -330,7 +330,7 @@ void RecordLanes::BreakAll() {
   }
   for (const auto& slot : slots) {
     const std::lock_guard opening(slot->opening);
-    if (slot->lane) slot->lane->Break("the server stops");
+    if (slot->lane) slot->lane->Break(why);
   }
 }
 

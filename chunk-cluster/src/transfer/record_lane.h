@@ -133,7 +133,7 @@ class RecordLanes {
   [[nodiscard]] Result<std::shared_ptr<RecordLane>> Find(const LaneProto& lane, bool join_only);
   // Forgets lanes that have ended.
   void Sweep();
-  void BreakAll();
+  void BreakAll(const std::string& why);
   [[nodiscard]] std::size_t size() const;
 
  private:

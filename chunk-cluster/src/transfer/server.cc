@@ -64,7 +64,7 @@ bool TransferServer::RunOperations(OpenConnection& opened) {
     Connection::Patience patience{options_.ready_patience, stop_.get_token()};
     const Connection::Services services{store_,     missing_, peer_listener_,       counters_,
                                         throttler_, lanes_,   opened.short_circuit};
-    Connection connection(opened.socket, services, opened.waiting, std::move(patience));
+    Connection connection(opened, services, std::move(patience));
     return connection.Run() == Connection::End::kIdle;
   } catch (const std::bad_alloc&) {
     spdlog::warn("no memory for an operation of {}; the connection is closed",
@@ -73,11 +73,16 @@ bool TransferServer::RunOperations(OpenConnection& opened) {
   }
 }
 
+std::size_t TransferServer::EvictWriters() {
+  lanes_.BreakAll("an administrator evicts the writers of the server");
+  return pool_.CloseWriters();
+}
+
 void TransferServer::Stop() {
   listener_.Shutdown();
   local_listener_.Shutdown();
   stop_.request_stop();
-  lanes_.BreakAll();
+  lanes_.BreakAll("the server stops");
   pool_.Stop();
   if (acceptor_.joinable()) acceptor_.join();
   if (local_acceptor_.joinable()) local_acceptor_.join();

@@ -63,6 +63,10 @@ class TransferServer {
   // Accepts connections from now on. If the store is not ready, an operation waits for
   // `ready_patience` and is then refused with a message that begins with kNotReadyPrefix.
   void Serve();
+  // Closes the connections of the pipelines that write blocks here, whoever their peer is, and breaks
+  // the lanes of record appends. Clients go on with the other servers of their pipelines. Returns
+  // how many connections were closed.
+  std::size_t EvictWriters();
   // Closes all connections and waits for their threads.
   void Stop();
 

@@ -622,6 +622,40 @@ TEST(TransferTest, ReplicasAreCopiedAlongAChain) {
   }
 }
 
+TEST(TransferTest, EvictedWritersGoOnElsewhereAndReadersStay) {
+  Node first;
+  Node second;
+  const auto data = RandomBytes(2048, 1);
+  StoreBlock(*first.store, 2, data);
+  RawClient reader(first.id());
+  reader.Send(Operation::kReadBlock, ReadOp(Block(2, data.size()), 0, data.size()));
+  ASSERT_EQ(reader.Response().status(), SUCCESS);
+  EXPECT_EQ(reader.Packets(0, true), data);
+  {
+    RawClient client(first.id());
+    client.StartPipeline(Block(1, 0), {second.id()});
+    ASSERT_EQ(client.Response().status(), SUCCESS);
+    ASSERT_TRUE(client.SendPacket(0, 0, std::span(data).first(1024)));
+    EXPECT_EQ(client.Ack().reply_size(), 2);
+    EXPECT_EQ(first.server->EvictWriters(), 1U);
+    EXPECT_TRUE(client.AtEnd());
+  }
+  RawClient client(second.id());
+  client.StartPipeline(Block(1, 0), {}, OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY, 1002,
+                       1024);
+  const auto response = client.Response();
+  ASSERT_EQ(response.status(), SUCCESS) << response.message();
+  ASSERT_TRUE(client.SendPacket(0, 1024, std::span(data).subspan(1024)));
+  ASSERT_TRUE(client.SendPacket(1, 2048, {}, true));
+  EXPECT_EQ(client.Ack().seqno(), 0);
+  EXPECT_EQ(client.Ack().seqno(), 1);
+  EXPECT_EQ(ReadBlock(*second.store, 1).value(), data);
+
+  reader.Send(Operation::kReadBlock, ReadOp(Block(2, data.size()), 0, data.size()));
+  ASSERT_EQ(reader.Response().status(), SUCCESS);
+  EXPECT_EQ(reader.Packets(0, true), data);
+}
+
 TEST(TransferTest, AReplicaBeingWrittenIsHandedToANewServerOfThePipeline) {
   Node first;
   Node fresh;
