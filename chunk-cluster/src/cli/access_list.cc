@@ -1,5 +1,6 @@
-// getfacl
+// getfacl, setfacl
 #include "cli/commands.h"
+#include "client/acl_text.h"
 
 namespace ebb::cli {
 
@@ -91,12 +92,60 @@ Status ShowAcl(Shell& shell, const Item& item) {
   return {};
 }
 
+using AclEntries = client::FileSystem::AclEntries;
+
+// Only directories have default entries.
+AclEntries AccessOnly(AclEntries entries) {
+  std::erase_if(entries,
+                [](const auto& entry) { return entry.scope() == AclEntryProto::DEFAULT; });
+  return entries;
+}
+
+Status ChangeAcl(const Words& words, const Item& item, const AclEntries& all) {
+  auto& files = *item.files;
+  if (words.Has("b")) return files.RemoveAcl(item.path);
+  if (words.Has("k")) return files.RemoveDefaultAcl(item.path);
+  const auto entries = words.Has("R") && !item.IsDirectory() ? AccessOnly(all) : all;
+  if (entries.empty()) return {};
+  if (words.Has("m")) return files.ModifyAcl(item.path, entries);
+  if (words.Has("x")) return files.RemoveAclEntries(item.path, entries);
+  return files.SetAcl(item.path, entries);
+}
+
+Status CheckOptions(const Words& words) {
+  int changes = 0;
+  for (const char* option : {"b", "k", "m", "x", "-set"}) changes += words.Has(option) ? 1 : 0;
+  if (changes > 1) return Misuse("Specified flags contains both remove and modify flags");
+  return {};
+}
+
 }  // namespace
 
 Result<int> RunGetfacl(Shell& shell, Words words) {
   shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
     if (!words.Has("R")) return ShowAcl(shell, item);
     shell.Walk(item, [&](Item& one) { return ShowAcl(shell, one); });
+    return {};
+  });
+  return 0;
+}
+
+Result<int> RunSetfacl(Shell& shell, Words words) {
+  EBB_TRY(CheckOptions(words));
+  AclEntries entries;
+  if (words.Has("m") || words.Has("x") || words.Has("-set")) {
+    if (words.rest.size() < 2) return Misuse("<acl_spec> is missing");
+    auto parsed = client::ParseAcl(words.rest[0], !words.Has("x"));
+    if (!parsed) return Misuse(parsed.error().message);
+    entries = std::move(*parsed);
+    words.rest.erase(words.rest.begin());
+  }
+  if (words.rest.empty()) return Misuse("<path> is missing");
+  if (words.rest.size() > 1) return Misuse("Too many arguments");
+  shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
+    const auto change = [&](Item& one) { return ChangeAcl(words, one, entries); };
+    if (!words.Has("R")) return change(item);
+    shell.Walk(item, change);
     return {};
   });
   return 0;

@@ -39,5 +39,11 @@ Result<int> RunSetrep(Shell& shell, Words words);        // replication.cc
 Result<int> RunGetfattr(Shell& shell, Words words);      // attributes.cc
 Result<int> RunSetfattr(Shell& shell, Words words);      // attributes.cc
 Result<int> RunGetfacl(Shell& shell, Words words);       // access_list.cc
+Result<int> RunSetfacl(Shell& shell, Words words);       // access_list.cc
+Result<int> RunExplain(Shell& shell, Words words);       // explain.cc
+Result<int> RunFind(Shell& shell, Words words);          // find.cc
+Result<int> RunGetmerge(Shell& shell, Words words);      // merge.cc
+Result<int> RunConcat(Shell& shell, Words words);        // merge.cc
+Result<int> RunTruncate(Shell& shell, Words words);      // merge.cc
 
 }  // namespace ebb::cli

@@ -227,5 +227,28 @@ TEST_F(ShellTest, TextTellsThatAGzipFileIsCutOff) {
   EXPECT_TRUE(Has(cut, "cut off")) << cut.text;
 }
 
+TEST_F(ShellTest, MergedFilesFollowEachOtherAndNoneMayBeMissing) {
+  Store("one line\n");
+  EXPECT_EQ(Line("ebbfs -fs hdfs://127.0.0.1:" + std::to_string(port_) +
+                 " -getmerge -nl /f /f merged && cat merged")
+                .text,
+            "one line\n\none line\n\n");
+  const auto lacking = Run("-getmerge /f /none lacking");
+  EXPECT_EQ(lacking.code, 1);
+  EXPECT_TRUE(Has(lacking, "No such file or directory")) << lacking.text;
+  EXPECT_FALSE(fs::exists(directory_ / "lacking"));
+  EXPECT_TRUE(Has(Run("-getmerge /f ."), "Is a directory"));
+}
+
+TEST_F(ShellTest, FindTellsWhatItDoesNotKnow) {
+  Store("one line\n");
+  EXPECT_EQ(Run("-find /f -iname F -a -name '{f,g}'").text, "/f\n");
+  EXPECT_EQ(Run("-find /f -name g").text, "");
+  EXPECT_EQ(Run("-find /f -print0").text, std::string("/f\0", 3));
+  const auto unknown = Run("-find /f -size 3");
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_TRUE(Has(unknown, "Unexpected argument: -size")) << unknown.text;
+}
+
 }  // namespace
 }  // namespace ebb::cli

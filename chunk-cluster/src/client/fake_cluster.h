@@ -367,7 +367,7 @@ class FakeNamenode {
     }
     status.set_filetype(hadoop::hdfs::HdfsFileStatusProto::IS_FILE);
     status.set_path("");
-    status.set_length(0);
+    status.set_length(located.filelength());
     status.mutable_permission()->set_perm(0644);
     status.set_owner("o");
     status.set_group("g");

@@ -83,4 +83,42 @@ Result<AclStatusProto> FileSystem::Acl(const std::string& path) {
   return std::move(*answer.mutable_result());
 }
 
+Status FileSystem::ModifyAcl(const std::string& path, const AclEntries& entries) {
+  ModifyAclEntriesRequestProto request;
+  request.set_src(path);
+  request.mutable_aclspec()->Assign(entries.begin(), entries.end());
+  ModifyAclEntriesResponseProto response;
+  return namenode_.Call("modifyAclEntries", request, response);
+}
+
+Status FileSystem::RemoveAclEntries(const std::string& path, const AclEntries& entries) {
+  RemoveAclEntriesRequestProto request;
+  request.set_src(path);
+  request.mutable_aclspec()->Assign(entries.begin(), entries.end());
+  RemoveAclEntriesResponseProto response;
+  return namenode_.Call("removeAclEntries", request, response);
+}
+
+Status FileSystem::SetAcl(const std::string& path, const AclEntries& entries) {
+  SetAclRequestProto request;
+  request.set_src(path);
+  request.mutable_aclspec()->Assign(entries.begin(), entries.end());
+  SetAclResponseProto response;
+  return namenode_.Call("setAcl", request, response);
+}
+
+Status FileSystem::RemoveAcl(const std::string& path) {
+  RemoveAclRequestProto request;
+  request.set_src(path);
+  RemoveAclResponseProto response;
+  return namenode_.Call("removeAcl", request, response);
+}
+
+Status FileSystem::RemoveDefaultAcl(const std::string& path) {
+  RemoveDefaultAclRequestProto request;
+  request.set_src(path);
+  RemoveDefaultAclResponseProto response;
+  return namenode_.Call("removeDefaultAcl", request, response);
+}
+
 }  // namespace ebb::client

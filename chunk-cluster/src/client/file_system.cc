@@ -228,4 +228,21 @@ Result<std::unique_ptr<OutputStream>> FileSystem::Append(const std::string& path
                              write_options_);
 }
 
+Status FileSystem::Concat(const std::string& path, const std::vector<std::string>& sources) {
+  ConcatRequestProto request;
+  request.set_trg(path);
+  for (const auto& source : sources) request.add_srcs(source);
+  ConcatResponseProto response;
+  return namenode_.Call("concat", request, response);
+}
+
+Result<bool> FileSystem::Truncate(const std::string& path, std::uint64_t length) {
+  TruncateRequestProto request;
+  request.set_src(path);
+  request.set_newlength(length);
+  request.set_clientname(leases_.client_name());
+  EBB_ASSIGN(const auto answer, namenode_.Ask<TruncateResponseProto>("truncate", request));
+  return answer.result();
+}
+
 }  // namespace ebb::client

@@ -81,6 +81,15 @@ class FileSystem {
   [[nodiscard]] Status RemoveXAttr(const std::string& path,
                                    const hadoop::hdfs::XAttrProto& attribute);
   [[nodiscard]] Result<hadoop::hdfs::AclStatusProto> Acl(const std::string& path);
+  using AclEntries = std::vector<hadoop::hdfs::AclEntryProto>;
+  // Adds entries, or gives those that are there new rights.
+  [[nodiscard]] Status ModifyAcl(const std::string& path, const AclEntries& entries);
+  [[nodiscard]] Status RemoveAclEntries(const std::string& path, const AclEntries& entries);
+  // Replaces all entries.
+  [[nodiscard]] Status SetAcl(const std::string& path, const AclEntries& entries);
+  // Keeps the entries that the mode of the file stands for.
+  [[nodiscard]] Status RemoveAcl(const std::string& path);
+  [[nodiscard]] Status RemoveDefaultAcl(const std::string& path);
 
   [[nodiscard]] Result<std::unique_ptr<InputStream>> OpenFile(const std::string& path);
   // A file that clients encode can be made, but not written: see CheckWritableAt.
@@ -89,6 +98,11 @@ class FileSystem {
   // kUnsupported if clients encode a file that is made at this path.
   [[nodiscard]] Status CheckWritableAt(const std::string& path);
   [[nodiscard]] Result<std::unique_ptr<OutputStream>> Append(const std::string& path);
+
+  // Moves the blocks of the sources to the end of a file; the sources are gone then.
+  [[nodiscard]] Status Concat(const std::string& path, const std::vector<std::string>& sources);
+  // False if a block must be cut first: the file has its new length as soon as that is done.
+  [[nodiscard]] Result<bool> Truncate(const std::string& path, std::uint64_t length);
 
   [[nodiscard]] NamenodeConnection& namenode() { return namenode_; }
   [[nodiscard]] const Configuration& configuration() const { return configuration_; }

@@ -54,14 +54,15 @@ std::uint32_t ModeChange::Apply(std::uint32_t mode, bool directory) const {
     std::uint32_t rights = step.rights;
     if (step.maybe_run && (directory || (mode & 0111) != 0)) rights |= 0111;
     rights &= step.who;
-    const std::uint32_t sticky = step.sticky ? 01000 : 0;
+    // As for HDFS, the sticky bit belongs to the rights of others.
+    const std::uint32_t who = step.who | ((step.who & 0007) != 0 ? 01000 : 0);
+    if (step.sticky) rights |= 01000 & who;
     if (step.operation == '+') {
-      mode |= rights | sticky;
+      mode |= rights;
     } else if (step.operation == '-') {
-      mode &= ~(rights | sticky);
+      mode &= ~rights;
     } else {
-      mode = (mode & ~step.who) | rights;
-      if (step.sticky) mode |= sticky;
+      mode = (mode & ~who) | rights;
     }
   }
   return mode;

@@ -1,6 +1,7 @@
 // Patterns of names, changes of rights, and the text of extended attributes.
 #include <gtest/gtest.h>
 
+#include "client/acl_text.h"
 #include "client/glob_pattern.h"
 #include "client/mode_change.h"
 #include "client/text.h"
@@ -65,6 +66,11 @@ TEST(ModeChangeTest, AppliesNumbersAndSymbols) {
   EXPECT_EQ(Changed("a+X", 0644, true), 0755U);
   EXPECT_EQ(Changed("+t", 0755), 01755U);
   EXPECT_EQ(Changed("-t", 01755), 0755U);
+  EXPECT_EQ(Changed("o+t", 0755), 01755U);
+  EXPECT_EQ(Changed("ug+t", 0755), 0755U) << "the sticky bit belongs to others";
+  EXPECT_EQ(Changed("o=rx", 01777), 0775U);
+  EXPECT_EQ(Changed("o=rxt", 0777), 01775U);
+  EXPECT_EQ(Changed("u=rwx", 01777), 01777U);
 }
 
 TEST(ModeChangeTest, RefusesWhatIsNoChange) {
@@ -96,6 +102,33 @@ TEST(XAttrTextTest, NamesAndValuesComeBack) {
     EXPECT_EQ(*ParseXAttrValue(XAttrValueText(bytes, ValueCoding::kBase64)), bytes);
     EXPECT_EQ(*ParseXAttrValue(XAttrValueText(bytes, ValueCoding::kHex)), bytes);
   }
+}
+
+std::string AclError(const char* text, bool rights) {
+  const auto entries = ParseAcl(text, rights);
+  return entries ? "" : entries.error().message;
+}
+
+TEST(AclTextTest, ParsesEntriesWithAndWithoutRights) {
+  using hadoop::hdfs::AclEntryProto;
+  const auto entries = *ParseAcl("user::rwx,default:GROUP:staff:r-x,,other::--x", true);
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0].type(), AclEntryProto::USER);
+  EXPECT_EQ(entries[0].scope(), AclEntryProto::ACCESS);
+  EXPECT_FALSE(entries[0].has_name());
+  EXPECT_EQ(entries[0].permissions(), AclEntryProto::PERM_ALL);
+  EXPECT_EQ(entries[1].type(), AclEntryProto::GROUP);
+  EXPECT_EQ(entries[1].scope(), AclEntryProto::DEFAULT);
+  EXPECT_EQ(entries[1].name(), "staff");
+  EXPECT_EQ(entries[1].permissions(), AclEntryProto::READ_EXECUTE);
+  EXPECT_EQ(entries[2].permissions(), AclEntryProto::EXECUTE);
+  EXPECT_EQ(ParseAcl("user:ann,default:mask::", false)->size(), 2U);
+  EXPECT_EQ(AclError("user:ann", true), "Invalid <aclSpec> : user:ann");
+  EXPECT_EQ(AclError("user:ann:rwx", false), "Invalid <aclSpec> : user:ann:rwx");
+  EXPECT_EQ(AclError("owner::rwx", true), "Invalid type of acl in <aclSpec> :owner::rwx");
+  EXPECT_EQ(AclError("user::wrx", true), "Invalid permission in <aclSpec> : user::wrx");
+  EXPECT_EQ(AclError("default:", true), "Invalid <aclSpec> : default:");
+  EXPECT_EQ(AclError("::", true), "Invalid <aclSpec> : ::");
 }
 
 }  // namespace

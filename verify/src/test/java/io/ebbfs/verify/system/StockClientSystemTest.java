@@ -399,12 +399,11 @@ class StockClientSystemTest {
     Files.writeString(local.resolve("large"), "many lines\n".repeat(20_000));
     try (ToolProcess hdfs = commands(local, false);
         ToolProcess ours = commands(local, true)) {
-      ShellSequences stock = new ShellSequences(seed, local.toString(), "/shells", Set.of());
+      ShellSequences stock = new ShellSequences(seed, local.toString(), "/shells");
       assertThat(stock.differences(hdfs, command -> ours.request("dfs", command).get(), 200))
           .as("commands that end differently, seed %d", seed)
           .isEmpty();
-      ShellSequences ofOurShell =
-          new ShellSequences(seed, local.toString(), "/native", Set.of("-find"));
+      ShellSequences ofOurShell = new ShellSequences(seed, local.toString(), "/native");
       assertThat(ofOurShell.differences(hdfs, nativeShell(), 200))
           .as("commands that 'ebb fs' ends differently, seed %d", seed)
           .isEmpty();
@@ -440,6 +439,8 @@ class StockClientSystemTest {
     assertThat(shell.run("-test", "-s", "/crossed/ours*"))
         .as("as with hdfs dfs, all files of a pattern must pass, and one is empty")
         .isEqualTo(List.of("1", ""));
+    assertThat(shell.ok("-explain", "/crossed/ours70001"))
+        .contains("70001 bytes", "coding: replicas", "block 1: id ", "pin: none of its own");
     Path large = randomFile(24 * BLOCK);
     Process writer = shell.start("-put", large.toString(), "/crossed/large");
     Process reader = shell.start("-cat", "/crossed/theirs" + BLOCK);
