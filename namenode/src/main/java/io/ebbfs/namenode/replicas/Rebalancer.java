@@ -8,6 +8,7 @@ import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RebalanceSettings;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.placement.BalancePlan;
+import io.ebbfs.namenode.replicas.BarrenDisks.Found;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.MovableBlocks.Movable;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
@@ -24,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.hadoop.fs.StorageType;
 
 /**
@@ -94,7 +96,7 @@ public final class Rebalancer {
   private final BarrenDisks barren;
   private final RefusedMembers refused;
   private StripeService stripes;
-  // Whether the last tick has seen members for which the scanner of stripes had no room.
+  // Whether a disk has members for which the scanner of stripes had no room, as last seen.
   private boolean membersWait;
   private volatile RebalanceSettings settings = RebalanceSettings.DEFAULTS;
   private ByteBudget budget;
@@ -267,14 +269,17 @@ public final class Rebalancer {
   }
 
   private void begin(BalancePlan plan) throws IOException {
+    if (stripes != null && stripes.mayLevel()) {
+      barren.noteRoom();
+    }
     List<BalancePlan.Disk> sources = plan.sources();
     List<BalancePlan.Disk> fertile =
         sources.stream().filter(disk -> !barren.has(disk.storageUuid())).limit(SOURCES).toList();
     int begun = 0;
-    membersWait = false;
+    membersWait = barren.someWaitForRoom();
     for (BalancePlan.Disk source : fertile) {
       Optional<ClusterView.Disk> disk = cluster.disk(source.storageUuid());
-      if (moves.size() >= settings.moves() || !budget.allows(Set.of(), false)) {
+      if (!mayMoveMore() || !budget.allows(Set.of(), false)) {
         return;
       }
       if (disk.isPresent() && isFree(source.serverUuid())) {
@@ -302,10 +307,17 @@ public final class Rebalancer {
     return cluster.server(serverUuid).map(Server::name).orElse(serverUuid);
   }
 
-  /** A member whose transition waits behind others for long holds up no replicas. */
+  private boolean mayMoveMore() {
+    return current().count() < settings.moves();
+  }
+
+  /** The moves but members whose transitions wait behind others: those hold up no replicas. */
+  private Stream<Move> current() {
+    return moves.values().stream().filter(move -> !isOverdue(move));
+  }
+
   private boolean isFree(String serverUuid) {
-    return moves.values().stream()
-            .filter(move -> !isOverdue(move))
+    return current()
             .filter(move -> cluster.serversOf(List.of(move.from(), move.to())).contains(serverUuid))
             .count()
         < MOVES_PER_SERVER;
@@ -316,7 +328,7 @@ public final class Rebalancer {
     int begun = 0;
     MovableBlocks.Some some = movable.some(disk, CANDIDATES, blockId -> !refused.has(blockId));
     for (Movable block : some.blocks()) {
-      if (moves.size() >= settings.moves() || !isFree(source.serverUuid())) {
+      if (!mayMoveMore() || !isFree(source.serverUuid())) {
         break;
       }
       Optional<BalancePlan.Disk> target =
@@ -331,13 +343,13 @@ public final class Rebalancer {
         begun++;
       }
     }
-    boolean hasFound = !some.blocks().isEmpty();
+    Found found = some.blocks().isEmpty() ? Found.NOTHING : Found.MOVABLE;
     if (begun == 0 && !level(plan, source, some.members())) {
       membersWait = true;
-      hasFound = true;
+      found = found.or(Found.WAITING_MEMBERS);
     }
     // A wish may be refused: it counts once the member has moved.
-    barren.looked(disk.storageUuid(), hasFound, some.atEnd());
+    barren.looked(disk.storageUuid(), found, some.atEnd());
     return begun;
   }
 
@@ -347,7 +359,7 @@ public final class Rebalancer {
       long underWay = moves.values().stream().filter(Move::isMember).count();
       if (stripes == null
           || underWay >= MEMBERS
-          || moves.size() >= settings.moves()
+          || !mayMoveMore()
           || !isFree(source.serverUuid())
           || !budget.allows(Set.of(), false)) {
         break;

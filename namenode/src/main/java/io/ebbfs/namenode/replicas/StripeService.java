@@ -79,6 +79,11 @@ public interface StripeService {
     return false;
   }
 
+  /** Whether another wish of {@link #level} would be taken now, if its stripe is in none. */
+  default boolean mayLevel() {
+    return false;
+  }
+
   /** Takes back a wish of {@link #level} that waits; false if none of the stripe waits. */
   default boolean withdrawLevel(long stripeId) {
     return false;

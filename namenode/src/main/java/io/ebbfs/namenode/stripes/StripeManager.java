@@ -263,8 +263,14 @@ public final class StripeManager implements StripeService {
   @Override
   public boolean level(MemberMove wish) {
     synchronized (toCheck) {
-      return toLevel.size() < Math.min(MAX_LEVEL_WISHES, levelRoom)
-          && toLevel.putIfAbsent(wish.stripeId(), wish) == null;
+      return mayLevel() && toLevel.putIfAbsent(wish.stripeId(), wish) == null;
+    }
+  }
+
+  @Override
+  public boolean mayLevel() {
+    synchronized (toCheck) {
+      return toLevel.size() < Math.min(MAX_LEVEL_WISHES, levelRoom);
     }
   }
 

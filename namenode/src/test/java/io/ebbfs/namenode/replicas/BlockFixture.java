@@ -185,6 +185,11 @@ final class BlockFixture {
           }
 
           @Override
+          public boolean mayLevel() {
+            return !levelsWait;
+          }
+
+          @Override
           public boolean awaitsLevel(long stripeId) {
             return !refusesLevels && !levelsRun;
           }

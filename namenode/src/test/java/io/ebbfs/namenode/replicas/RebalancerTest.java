@@ -152,7 +152,7 @@ class RebalancerTest {
   void aMemberWhoseTransitionWaitsForLongIsNotForgotten() throws IOException {
     startEncoded();
     f.levelsRun = true;
-    f.manager.rebalancer().set(new RebalanceSettings(true, 0.005, 200L << 20, 16));
+    f.manager.rebalancer().set(new RebalanceSettings(true, 0.005, 200L << 20, 4));
     f.second();
     assertThat(f.levelWishes).hasSize(4);
     String source = f.holder(f.levelWishes.iterator().next().fromStorageUuid()).uuid;
@@ -186,6 +186,38 @@ class RebalancerTest {
     f.levelsWait = false;
     f.second();
     assertThat(f.levelWishes).as("no disk is left out for a while").hasSize(4);
+  }
+
+  @Test
+  void replicasOfADiskMoveWhileTheMembersOfEightFullerOnesWait() throws IOException {
+    startEncoded();
+    f.levelsWait = true;
+    RebalanceSettings on = new RebalanceSettings(true, 0.005, 200L << 20, 16);
+    writeReplicasBehind(8, on);
+    f.manager.rebalancer().set(on);
+    f.seconds(20);
+    assertThat(f.manager.rebalancer().progress(on).movedBlocks()).isPositive();
+  }
+
+  /** Writes a block whose replicas are on none of the fullest disks, and on one that gives some. */
+  private void writeReplicasBehind(int disks, RebalanceSettings on) throws IOException {
+    for (int i = 0; i < 200; i++) {
+      long blockId = f.writeFile(3).getBlockId();
+      f.second();
+      List<String> sources =
+          f.manager.rebalancer().progress(on).flows().stream()
+              .filter(flow -> flow.bytes() < 0)
+              .map(flow -> flow.disk().storageUuid())
+              .toList();
+      Set<String> places = f.physical(blockId);
+      if (sources.subList(0, disks).stream().noneMatch(places::contains)
+          && sources.subList(disks, sources.size()).stream().anyMatch(places::contains)) {
+        return;
+      }
+      f.encode(blockId);
+      f.second();
+    }
+    throw new AssertionError("no block is where it is needed");
   }
 
   @Test
