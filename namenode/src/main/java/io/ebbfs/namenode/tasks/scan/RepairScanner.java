@@ -17,6 +17,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -50,7 +51,8 @@ public final class RepairScanner {
 
   private final TransitionContext context;
   private final StripeManager stripes;
-  // Stripes that are repaired with their next check, though their lost blocks may come back soon.
+  // Stripes that are repaired though their lost blocks may come back soon. An id stays until the
+  // repair is registered, or the stripe is whole or gone.
   private final Set<Long> wanted = ConcurrentHashMap.newKeySet();
   private final RewriteScheduler rewrites;
   private final RePlacementScheduler rePlacements;
@@ -99,9 +101,10 @@ public final class RepairScanner {
    * request is in memory and may be dropped: the caller repeats it.
    */
   public void repairNow(long stripeId) {
-    if (wanted.size() < MAX_WANTED) {
-      wanted.add(stripeId);
-      stripes.check(stripeId);
+    boolean isNew = wanted.size() < MAX_WANTED && wanted.add(stripeId);
+    boolean isTaken = (isNew || wanted.contains(stripeId)) && stripes.offer(stripeId, false);
+    if (isNew && !isTaken) {
+      wanted.remove(stripeId);
     }
   }
 
@@ -185,6 +188,8 @@ public final class RepairScanner {
       tally.retain(after, upTo, present);
     }
     groups.retain(after, upTo, present);
+    Set<Long> there = new HashSet<>(present);
+    wanted.removeIf(id -> id > after && id <= upTo && !there.contains(id));
   }
 
   private void check(long stripeId) throws IOException {
@@ -192,13 +197,13 @@ public final class RepairScanner {
   }
 
   private void check(long stripeId, boolean onlyAtRisk) throws IOException {
-    boolean isWanted = !onlyAtRisk && wanted.remove(stripeId);
     Optional<Seen> seen = read(stripeId);
     if (seen.isEmpty()) {
       damaged.remove(stripeId);
       unrecoverable.remove(stripeId);
       groups.remove(stripeId);
       rePlacements.forget(stripeId);
+      wanted.remove(stripeId);
       return;
     }
     StripeState stripe = seen.get().stripe();
@@ -208,7 +213,10 @@ public final class RepairScanner {
             stripe,
             seen.get().transition(),
             context.settings().rewriteDeadShare(),
-            seen.get().mayWait() && !isWanted);
+            seen.get().mayWait() && !wanted.contains(stripeId));
+    if (decision.lost().isEmpty()) {
+      wanted.remove(stripeId);
+    }
     note(stripe, decision.lost());
     groups.note(stripe, seen.get().corrupt());
     if (!onlyAtRisk || seen.get().atRisk()) {
@@ -314,7 +322,9 @@ public final class RepairScanner {
       return;
     }
     TransitionRow row = repair(context.ids().transitions().next(), decision, stripe);
-    if (!TransitionRegistrar.register(context, row, stripe.row())) {
+    if (TransitionRegistrar.register(context, row, stripe.row())) {
+      wanted.remove(stripe.id());
+    } else {
       lookAgain(seen);
     }
   }
