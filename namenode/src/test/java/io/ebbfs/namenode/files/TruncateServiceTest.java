@@ -13,14 +13,17 @@ import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.store.ClientCall;
+import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.LaggingStore;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
@@ -516,6 +519,32 @@ class TruncateServiceTest {
     real.truncation.truncate(real.root(), request("/f", BLOCK));
     assertThat(call(1, true, truncate)).isTrue(); // a new call would find a shorter file
     assertThat(row(file).getLengthBytes()).isEqualTo(BLOCK);
+  }
+
+  /** The store shows the row of the call before that of the file. */
+  @Test
+  void aRepeatedTruncationIsNotDoneBecauseTheFileIsSeenAsItWas() throws IOException {
+    LaggingStore lagging = new LaggingStore(new DirectoryHints(System::nanoTime));
+    real = new NamespaceFixture(lagging);
+    datanodes = new SimulatedDatanodes(real, 4);
+    Inode file = written("/f", 1_000);
+    InodeRow before = row(file);
+    ClientCall.Work<Boolean> truncate =
+        () -> real.truncation.truncate(real.root(), request("/f", 400));
+    assertThat(call(1, false, truncate)).isFalse();
+    InodeNameRow name =
+        lagging
+            .transact(1, t -> t.get(Tables.INODE_NAME, Tables.inodeName(file.id())))
+            .orElseThrow();
+    lagging.lag(Tables.INODE, file.key(), before);
+    assertThat(call(1, true, truncate)).as("the last block is being cut").isFalse();
+    lagging.lag(Tables.INODE, file.key(), null); // it is being renamed
+    assertThat(call(1, true, truncate)).isFalse();
+    lagging.lag(
+        Tables.INODE_NAME,
+        Tables.inodeName(file.id()),
+        name.toBuilder().setParentId(Inode.PENDING_DELETION_ID).build());
+    assertThat(call(1, true, truncate)).isFalse();
   }
 
   @Test

@@ -28,13 +28,11 @@ import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
-import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.CallRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
-import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
@@ -236,17 +234,9 @@ public final class FileCreationService {
   private Inode made(
       Transaction transaction, Caller caller, FsPath path, Request request, CallRow call)
       throws IOException {
-    Optional<Inode> file = OpenFileLookup.attached(transaction, call.getInodeId());
+    Optional<Inode> file = OpenFileLookup.ofEarlierRun(transaction, call.getInodeId());
     if (file.isPresent()) {
       return file.get();
-    }
-    Key nameKey = Tables.inodeName(call.getInodeId());
-    Optional<InodeNameRow> name =
-        transaction
-            .lockAndRead(List.of(RowLock.shared(Tables.INODE_NAME, nameKey)))
-            .get(Tables.INODE_NAME, nameKey);
-    if (name.isPresent() && name.get().getParentId() != Inode.PENDING_DELETION_ID) {
-      return below(transaction, name.get(), call.getInodeId());
     }
     ResolvedPath now = PathResolver.resolve(transaction, path);
     DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), call.getMillis());
@@ -258,15 +248,6 @@ public final class FileCreationService {
 
   private static InodeRow root(ResolvedPath path) {
     return path.inodes().get(0).row();
-  }
-
-  /** A file that is below a deleted directory, or that was renamed a moment ago. */
-  private static Inode below(Transaction transaction, InodeNameRow name, long inodeId)
-      throws IOException {
-    Key key = Tables.inode(name.getParentId(), name.getName().toByteArray());
-    return PathResolver.inodeAt(transaction, key)
-        .filter(inode -> inode.id() == inodeId)
-        .orElseThrow(() -> new StaleReadException("inode " + inodeId + " is being renamed"));
   }
 
   private void checkRequest(Request request) throws IOException {

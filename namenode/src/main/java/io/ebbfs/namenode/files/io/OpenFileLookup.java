@@ -6,12 +6,17 @@ import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.RowSet;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException;
@@ -65,6 +70,32 @@ final class OpenFileLookup {
     return key.isEmpty()
         ? Optional.empty()
         : PathResolver.inodeAt(transaction, key.get()).filter(i -> i.id() == inodeId);
+  }
+
+  /**
+   * The file that the first run of a repeated call has made or changed, as the commit of that run
+   * or a later one has left it; empty if the file is deleted. A shared store may show some rows of
+   * a commit and not yet the others: they are not taken for the whole.
+   *
+   * @throws StaleReadException if the file is being renamed, or its rows are being written
+   */
+  static Optional<Inode> ofEarlierRun(Transaction transaction, long inodeId) throws IOException {
+    Key nameKey = Tables.inodeName(inodeId);
+    Optional<InodeNameRow> seen = transaction.get(Tables.INODE_NAME, nameKey);
+    Optional<Key> key =
+        seen.filter(name -> name.getParentId() != Inode.PENDING_DELETION_ID)
+            .map(name -> Tables.inode(name.getParentId(), name.getName().toByteArray()));
+    List<RowLock> locks = new ArrayList<>();
+    key.ifPresent(inode -> locks.add(RowLock.shared(Tables.INODE, inode)));
+    locks.add(RowLock.shared(Tables.INODE_NAME, nameKey));
+    RowSet rows = transaction.lockAndRead(locks);
+    Optional<Inode> file =
+        key.flatMap(at -> rows.get(Tables.INODE, at).map(row -> new Inode(at, row)))
+            .filter(inode -> inode.id() == inodeId);
+    if (!rows.get(Tables.INODE_NAME, nameKey).equals(seen) || key.isPresent() && file.isEmpty()) {
+      throw new StaleReadException("inode " + inodeId + " is being renamed");
+    }
+    return file;
   }
 
   /**

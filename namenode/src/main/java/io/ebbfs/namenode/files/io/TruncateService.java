@@ -105,7 +105,7 @@ public final class TruncateService {
       throws IOException {
     Optional<CallRow> earlier = ClientCall.earlierRun(transaction);
     if (earlier.isPresent()) {
-      Optional<Inode> file = OpenFileLookup.attached(transaction, earlier.get().getInodeId());
+      Optional<Inode> file = OpenFileLookup.ofEarlierRun(transaction, earlier.get().getInodeId());
       return Begun.answer(!file.map(TruncateService::isBeingTruncated).orElse(false));
     }
     Inode file = checked(transaction, caller, request).lastFound();
