@@ -421,7 +421,8 @@ class TruncateServiceTest {
         .hasMessageContaining("stripe 77 does not decode");
     real.obstacle = Optional.of(new EncodedBlocks.Obstacle("servers are awaited", false, true));
     assertThatThrownBy(() -> real.truncation.truncate(real.root(), request("/f", 400)))
-        .isInstanceOf(SafeModeException.class)
+        .isInstanceOf(RetriableException.class)
+        .hasCauseInstanceOf(SafeModeException.class)
         .hasMessageContaining("servers are awaited");
     assertThat(row(file).hasUnderConstruction()).isFalse();
     assertThat(real.truncation.truncate(real.root(), request("/f", 1_000))).isTrue();

@@ -33,6 +33,7 @@ import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
 import org.apache.hadoop.hdfs.protocol.RecoveryInProgressException;
 import org.apache.hadoop.hdfs.server.namenode.SafeModeException;
+import org.apache.hadoop.ipc.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -291,7 +292,8 @@ public final class LeaseRecovery {
    * Refuses a truncation that would keep its file open, because the block at the new end cannot
    * leave its stripe, as far as the namenode knows.
    *
-   * @throws SafeModeException if it does not know enough yet; the client tries again
+   * @throws RetriableException if it does not know enough yet. A client that knows several
+   *     namenodes repeats the call by itself (HDFS: in the safe mode of a start)
    */
   void requireNoLastingObstacle(Inode file, String src, long lengthBytes) throws IOException {
     Optional<BlockRow> block =
@@ -307,9 +309,10 @@ public final class LeaseRecovery {
               .formatted(src, lengthBytes, block.get().getBlockId(), obstacle.get().reason()));
     }
     if (obstacle.isPresent() && obstacle.get().starting()) {
-      throw new SafeModeException(
-          "Cannot truncate %s to %d bytes, within its encoded block %d. Name node is in safe mode: %s; try again after it"
-              .formatted(src, lengthBytes, block.get().getBlockId(), obstacle.get().reason()));
+      throw new RetriableException(
+          new SafeModeException(
+              "Cannot truncate %s to %d bytes, within its encoded block %d. Name node is in safe mode: %s; try again after it"
+                  .formatted(src, lengthBytes, block.get().getBlockId(), obstacle.get().reason())));
     }
   }
 
