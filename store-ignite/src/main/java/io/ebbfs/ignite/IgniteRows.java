@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -31,12 +32,15 @@ import org.apache.ignite.cache.query.IndexQueryCriterion;
 import org.apache.ignite.cache.query.QueryCursor;
 import org.apache.ignite.internal.processors.cache.CacheInvalidStateException;
 import org.apache.ignite.lang.IgniteFutureTimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The committed rows in Ignite, read from the node that decides about them and without locks. A
  * read that a lost node interrupts runs again. Thread-safe.
  */
 final class IgniteRows implements BufferedTransaction.Committed {
+  private static final Logger LOG = LoggerFactory.getLogger(IgniteRows.class);
   private static final int PAGE = 1_024;
 
   /** Most commits end within a few milliseconds. */
@@ -50,6 +54,7 @@ final class IgniteRows implements BufferedTransaction.Committed {
   private final long limitMillis;
   private final StoreCalls calls;
   private final Consumer<IgniteRows> onSilence;
+  private final AtomicBoolean hasFailedToWait = new AtomicBoolean();
 
   /**
    * @param onSilence runs when a read was not answered in time; must not block
@@ -134,7 +139,12 @@ final class IgniteRows implements BufferedTransaction.Committed {
         begun.retainAll(commitsOn(partition));
       }
       return begun.isEmpty();
-    } catch (RuntimeException nodeCannotTell) {
+    } catch (RuntimeException e) {
+      if (!hasFailedToWait.getAndSet(true)) {
+        LOG.warn(
+            "A node of the metadata store does not tell which commits have begun; until it does, a directory that was just made may be shown without what the same call made in it: {}",
+            e.getMessage());
+      }
       return false;
     }
   }
@@ -142,6 +152,7 @@ final class IgniteRows implements BufferedTransaction.Committed {
   private Set<String> commitsOn(long partition) {
     return ignite
         .compute(ignite.cluster().forServers())
+        .withExecutor(IgniteSettings.COMMIT_THREADS)
         .withTimeout(COMMITS_MILLIS)
         .affinityCallAsync(
             List.of(IgniteSettings.CACHE),

@@ -31,6 +31,13 @@ final class IgniteSettings {
   /** Threads that read and take the rows of a backup, so that scans do not wait for them. */
   static final String BACKUP_THREADS = "backup";
 
+  /**
+   * Threads that tell which commits have begun, so that a client that asks for a missing file does
+   * not wait for scans. A node of an older version lacks them and has the question wait with its
+   * scans.
+   */
+  static final String COMMIT_THREADS = "commits";
+
   /** Most keys fit into the index with this many bytes. */
   private static final int INDEX_INLINE_BYTES = 64;
 
@@ -97,7 +104,9 @@ final class IgniteSettings {
         .setClientFailureDetectionTimeout(failureDetectionMillis)
         .setMetricsUpdateFrequency(failureDetectionMillis / 4)
         .setMetricsLogFrequency(0)
-        .setExecutorConfiguration(new ExecutorConfiguration(BACKUP_THREADS).setSize(1))
+        .setExecutorConfiguration(
+            new ExecutorConfiguration(BACKUP_THREADS).setSize(1),
+            new ExecutorConfiguration(COMMIT_THREADS).setSize(1))
         .setConnectorConfiguration(null)
         .setClientConnectorConfiguration(null)
         .setDiscoverySpi(

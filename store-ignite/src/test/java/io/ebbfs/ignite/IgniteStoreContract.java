@@ -13,12 +13,17 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+import org.apache.ignite.Ignite;
+import org.apache.ignite.lang.IgniteFuture;
+import org.apache.ignite.lang.IgniteRunnable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -124,6 +129,50 @@ abstract class IgniteStoreContract extends MetadataStoreContract {
     System.out.println("without the wait, " + lacking + " of " + COMMITS + " commits lacked rows");
     boolean ofLongAgo = shared.transact(1, t -> t.awaitCommits(1, 0));
     assertThat(ofLongAgo).isFalse();
+  }
+
+  /** Scans take long on a slow disk, and their threads are few. */
+  @Test
+  void aWaitForCommitsDoesNotWaitForScans() throws Exception {
+    Path running = Files.createFile(directory.resolve("scans-run"));
+    List<IgniteFuture<?>> scans = new ArrayList<>();
+    try (StoreConnection client = new StoreConnection(nodes.client(), new StoreCalls())) {
+      Ignite ignite = client.joined().ignite();
+      try {
+        for (int i = 0; i < 3; i++) {
+          LongScan scan = new LongScan(running.toString());
+          scans.add(ignite.compute(ignite.cluster().forServers()).broadcastAsync(scan));
+        }
+        boolean hasWaited = false;
+        for (int i = 0; i < 10 && !hasWaited; i++) {
+          // On a busy machine an answer may take longer than the wait.
+          hasWaited = client.joined().rows().awaitCommits(1);
+        }
+        assertThat(hasWaited).isTrue();
+        assertThat(scans).noneMatch(IgniteFuture::isDone);
+      } finally {
+        Files.delete(running);
+        scans.forEach(scan -> scan.get(60, TimeUnit.SECONDS));
+      }
+    }
+  }
+
+  /** Holds a thread of a node for as long as a file exists. */
+  private static final class LongScan implements IgniteRunnable {
+    private static final long serialVersionUID = 1;
+
+    private final String file;
+
+    LongScan(String file) {
+      this.file = file;
+    }
+
+    @Override
+    public void run() {
+      while (Files.exists(Path.of(file))) {
+        LockSupport.parkNanos(10_000_000);
+      }
+    }
   }
 
   private static void putAll(IgniteStore store, int i) {
