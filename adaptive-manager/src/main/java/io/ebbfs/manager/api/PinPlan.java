@@ -16,16 +16,28 @@ import java.util.Map;
  * @param bytes of these files
  * @param alike files of these that follow the same pin now
  * @param whole whether all files were looked at
+ * @param known whether the view has been filled; else the files are those that it has so far
  */
 record PinPlan(
-    String path, Pin pin, Pin before, long files, long bytes, long alike, boolean whole) {
+    String path,
+    Pin pin,
+    Pin before,
+    long files,
+    long bytes,
+    long alike,
+    boolean whole,
+    boolean known) {
   /** More files would take longer than an operator likes to wait. */
   static final int MOST_FILES = 4_000;
+
+  private static final String NOT_KNOWN =
+      "How many files it concerns is not known yet, because the manager's view of the namespace is being filled: ask again with dryRun=true in a while. A pin of a directory or file below goes first.";
 
   /** Files and directories that are looked at: there may be directories without files. */
   static final int MOST_INODES = 3 * MOST_FILES;
 
   static PinPlan of(NamespaceView view, String path, Pin pin, Pin before) {
+    boolean known = view.position().isPresent(); // before the files are looked at
     long[] sums = new long[3];
     boolean whole =
         view.eachFileBelow(
@@ -38,7 +50,7 @@ record PinPlan(
               add(sums, file, pin);
               return true;
             });
-    return new PinPlan(path, pin, before, sums[0], sums[1], sums[2], whole);
+    return new PinPlan(path, pin, before, sums[0], sums[1], sums[2], whole, known);
   }
 
   private static void add(long[] sums, FileView file, Pin pin) {
@@ -51,14 +63,7 @@ record PinPlan(
     return List.of(
         "The pin of %s is '%s' instead of '%s'; it is kept as the attribute user.ebbfs.pin."
             .formatted(path, pin.text(), before.text()),
-        "It concerns %s%,d %s with %s, of which %,d already follow the pin '%s'. A pin of a directory or file below goes first."
-            .formatted(
-                whole ? "" : files < MOST_FILES ? "at least " : "more than ",
-                files,
-                files == 1 ? "file" : "files",
-                Units.showBytes(bytes),
-                alike,
-                pin.text()),
+        known ? concerned() : NOT_KNOWN,
         switch (pin) {
           case NONE -> "Reads decide again about these files. Nothing is converted at once.";
           case REPLICAS ->
@@ -70,11 +75,25 @@ record PinPlan(
         });
   }
 
+  private String concerned() {
+    return "It concerns %s%,d %s with %s, of which %,d already follow the pin '%s'. A pin of a directory or file below goes first."
+        .formatted(
+            whole ? "" : files < MOST_FILES ? "at least " : "more than ",
+            files,
+            files == 1 ? "file" : "files",
+            Units.showBytes(bytes),
+            alike,
+            pin.text());
+  }
+
+  /** Empty if the files are not known yet. */
   Map<String, Number> figures() {
     Map<String, Number> figures = new LinkedHashMap<>();
-    figures.put("files", files);
-    figures.put("dataBytes", bytes);
-    figures.put("alike", alike);
+    if (known) {
+      figures.put("files", files);
+      figures.put("dataBytes", bytes);
+      figures.put("alike", alike);
+    }
     return figures;
   }
 }
