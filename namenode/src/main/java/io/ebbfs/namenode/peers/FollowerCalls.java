@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.peers;
 
 import io.ebbfs.namenode.files.xattrs.ReportedHeat;
+import io.ebbfs.namenode.rpc.server.ChangingCalls;
 import io.ebbfs.namenode.rpc.server.CurrentCall;
 import io.ebbfs.namenode.rpc.server.LaterException;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
@@ -50,43 +51,6 @@ public final class FollowerCalls {
           "getEZForPath",
           "isFileClosed",
           "checkAccess");
-
-  /** Calls that change rows of the namespace alone. */
-  private static final Set<String> CHANGES =
-      Set.of(
-          "mkdirs",
-          "rename",
-          "rename2",
-          "delete",
-          "setPermission",
-          "setOwner",
-          "setTimes",
-          "setQuota",
-          "setStoragePolicy",
-          "unsetStoragePolicy",
-          "setXAttr",
-          "removeXAttr",
-          "modifyAclEntries",
-          "removeAclEntries",
-          "removeDefaultAcl",
-          "removeAcl",
-          "setAcl");
-
-  /**
-   * Calls of a writer. Some of them end at the leader: because another writer's lease may have
-   * ended, or because a chunk server may have reported a replica since.
-   */
-  private static final Set<String> WRITES =
-      Set.of(
-          "create",
-          "append",
-          "addBlock",
-          "getAdditionalDatanode",
-          "abandonBlock",
-          "updateBlockForPipeline",
-          "updatePipeline",
-          "fsync",
-          "complete");
 
   private static final byte[] NOTHING = {};
 
@@ -139,9 +103,9 @@ public final class FollowerCalls {
 
   private byte[] change(String method, MethodHandler here, byte[] frame, int offset, int length)
       throws IOException {
-    boolean writes = WRITES.contains(method);
+    boolean writes = ChangingCalls.OF_WRITERS.contains(method);
     if (!knows.getAsBoolean()
-        || !writes && !CHANGES.contains(method)
+        || !writes && !ChangingCalls.OF_NAMESPACE.contains(method)
         || !isHeard(method, frame, offset, length)) {
       return forward(method, frame, offset, length);
     }

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.client;
 
+import io.ebbfs.namenode.rpc.server.ChangingCalls;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -7,7 +8,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.server.namenode.SafeModeException;
@@ -17,49 +17,6 @@ import org.apache.hadoop.hdfs.server.namenode.SafeModeException;
  * In the safe mode after a start, EbbFS accepts them.
  */
 public final class ReadOnlyGuard implements InvocationHandler {
-  private static final Set<String> CHANGES =
-      Set.of(
-          "create",
-          "append",
-          "addBlock",
-          "getAdditionalDatanode",
-          "abandonBlock",
-          "complete",
-          "fsync",
-          "updateBlockForPipeline",
-          "updatePipeline",
-          "recoverLease",
-          "mkdirs",
-          "delete",
-          "rename",
-          "rename2",
-          "concat",
-          "truncate",
-          "setPermission",
-          "setOwner",
-          "setTimes",
-          "setReplication",
-          "setQuota",
-          "setStoragePolicy",
-          "unsetStoragePolicy",
-          "satisfyStoragePolicy",
-          "setXAttr",
-          "removeXAttr",
-          "modifyAclEntries",
-          "removeAclEntries",
-          "removeDefaultAcl",
-          "removeAcl",
-          "setAcl",
-          "allowSnapshot",
-          "disallowSnapshot",
-          "createSnapshot",
-          "deleteSnapshot",
-          "renameSnapshot",
-          "setErasureCodingPolicy",
-          "unsetErasureCodingPolicy",
-          "enableErasureCodingPolicy",
-          "disableErasureCodingPolicy");
-
   private final ClientProtocol calls;
   private final BooleanSupplier readOnly;
 
@@ -86,7 +43,8 @@ public final class ReadOnlyGuard implements InvocationHandler {
       Map<String, MethodHandler> handlers, BooleanSupplier readOnly) {
     Map<String, MethodHandler> guarded = new HashMap<>(handlers);
     guarded.replaceAll(
-        (method, handler) -> CHANGES.contains(method) ? guard(method, handler, readOnly) : handler);
+        (method, handler) ->
+            ChangingCalls.ALL.contains(method) ? guard(method, handler, readOnly) : handler);
     return guarded;
   }
 
@@ -110,7 +68,7 @@ public final class ReadOnlyGuard implements InvocationHandler {
 
   @Override
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
-    if (CHANGES.contains(method.getName())) {
+    if (ChangingCalls.ALL.contains(method.getName())) {
       check(method.getName(), readOnly);
     }
     try {
