@@ -250,28 +250,6 @@ public interface ClusterView {
     /** In place of a number of queued calls. */
     public static final double NOT_TOLD = -1;
 
-    /** A disk whose server does not tell of its queue. */
-    public Disk(
-        String storageUuid,
-        long storageNumber,
-        String serverUuid,
-        boolean failed,
-        long capacityBytes,
-        long usedBytes,
-        long remainingBytes,
-        StorageType type) {
-      this(
-          storageUuid,
-          storageNumber,
-          serverUuid,
-          failed,
-          capacityBytes,
-          usedBytes,
-          remainingBytes,
-          type,
-          NOT_TOLD);
-    }
-
     /** The same disk with as many queued calls. */
     public Disk withQueuedCalls(double calls) {
       return new Disk(
@@ -286,7 +264,7 @@ public interface ClusterView {
           calls);
     }
 
-    /** A disk of type DISK. */
+    /** A disk of type DISK whose server does not tell of its queue. */
     public Disk(
         String storageUuid,
         long storageNumber,
@@ -303,7 +281,8 @@ public interface ClusterView {
           capacityBytes,
           usedBytes,
           remainingBytes,
-          StorageType.DISK);
+          StorageType.DISK,
+          NOT_TOLD);
     }
   }
 }

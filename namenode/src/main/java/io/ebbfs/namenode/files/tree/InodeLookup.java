@@ -10,6 +10,7 @@ import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.MetadataStore.TransactionBody;
+import io.ebbfs.namenode.store.Transaction;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.Optional;
@@ -33,12 +34,14 @@ public final class InodeLookup {
 
   /** The inode at a path, if there is one. */
   public Optional<Inode> find(Caller caller, String src) throws IOException {
-    return read(
-        transaction -> {
-          ResolvedPath resolved = PathResolver.resolveToRead(transaction, src);
-          PermissionChecker.checkTraverse(caller, resolved);
-          return resolved.last();
-        });
+    return read(transaction -> traversed(transaction, caller, src).last());
+  }
+
+  private static ResolvedPath traversed(Transaction transaction, Caller caller, String src)
+      throws IOException {
+    ResolvedPath resolved = PathResolver.resolveToRead(transaction, src);
+    PermissionChecker.checkTraverse(caller, resolved);
+    return resolved;
   }
 
   /** The inode of which a client asks the status. */
@@ -63,12 +66,7 @@ public final class InodeLookup {
 
   /** The file at a path. */
   public Inode getFile(Caller caller, String src) throws IOException {
-    return read(
-        transaction -> {
-          ResolvedPath resolved = PathResolver.resolveToRead(transaction, src);
-          PermissionChecker.checkTraverse(caller, resolved);
-          return resolved.requireFile();
-        });
+    return read(transaction -> traversed(transaction, caller, src).requireFile());
   }
 
   /** The file at a path, which the caller may write. */
@@ -90,8 +88,7 @@ public final class InodeLookup {
   public Inode checkAccess(Caller caller, String src, FsAction action) throws IOException {
     return read(
         transaction -> {
-          ResolvedPath resolved = PathResolver.resolveToRead(transaction, src);
-          PermissionChecker.checkTraverse(caller, resolved);
+          ResolvedPath resolved = traversed(transaction, caller, src);
           if (!resolved.exists()) {
             throw PathErrors.notFound("Path not found: " + resolved.path());
           }
