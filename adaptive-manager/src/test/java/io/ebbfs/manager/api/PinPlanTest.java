@@ -7,7 +7,6 @@ import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.view.NamespaceView;
 import io.ebbfs.manager.view.Pin;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -26,7 +25,7 @@ class PinPlanTest {
   @TempDir Path directory;
 
   @Test
-  void whileTheViewIsBeingFilledNoNumberIsTold() throws IOException {
+  void whileTheViewIsBeingFilledNoNumberIsTold() throws Exception {
     PolicySet policies =
         PolicySet.parse(directory.resolve(PolicySet.FILE), POLICIES, CodeRegistry.builtIn());
     try (NamespaceView view =
