@@ -66,7 +66,9 @@ NamenodeConnection::NamenodeConnection(const std::vector<RpcAddress>& namenodes,
 NamenodeConnection::Next NamenodeConnection::After(const Error& error) {
   if (IsStandby(error)) return Next::kOther;
   if (error.exception_class == kRetriable) return Next::kSame;
-  const bool unanswered = error.code == ErrorCode::kNetwork || error.code == ErrorCode::kTimeout;
+  // kBusy: this process could make no connection.
+  const bool unanswered = error.code == ErrorCode::kNetwork || error.code == ErrorCode::kTimeout ||
+                          error.code == ErrorCode::kBusy;
   return unanswered ? Next::kOther : Next::kStop;
 }
 

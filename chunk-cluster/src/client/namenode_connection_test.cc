@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ClientNamenodeProtocol.pb.h"
+#include "common/thread_shortage.h"
 #include "rpc/server.h"
 
 namespace ebb::client {
@@ -108,6 +109,19 @@ TEST(NamenodeConnectionTest, AttemptsAreBoundedAndExceptionsEndACall) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().exception_message, "not now");
   EXPECT_EQ(refusing.callers.size(), 1U);
+}
+
+TEST(NamenodeConnectionTest, ACallIsRepeatedIfThereWasNoThreadForIt) {
+  Namenode namenode({});
+  NamenodeConnection connection({namenode.address()}, Policy(3), "alice");
+  {
+    const ThreadShortage shortage;
+    const auto failed = Delete(connection);
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().message.find("no thread is left"), std::string::npos);
+    EXPECT_NE(failed.error().message.find("after 4 attempts"), std::string::npos);
+  }
+  EXPECT_TRUE(Delete(connection));
 }
 
 TEST(NamenodeConnectionTest, CloseEndsACallThatWaits) {

@@ -20,7 +20,7 @@ enum class ErrorCode : std::uint8_t {
   kUnsupported,  // a call or option that this server does not support
   kRemote,       // a peer executed the call and answered with an exception
   kShutdown,     // this process is stopping
-  kNotReady,     // this server is scanning its disks; the same call succeeds after the scan
+  kNotReady,     // a server cannot serve or ask yet, as before its scan; a later call succeeds
   kCannotTell,   // a disk has failed, so that nobody knows whether the block lies on it
 };
 

@@ -101,6 +101,15 @@ Result<sockaddr_un> PathAddress(const std::string& path) {
   return address;
 }
 
+// No socket could be made. That is no fault of the peer.
+std::unexpected<Error> NoSocket(const std::string& peer, int error) {
+  if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM) {
+    return Broken("opening a socket for", peer, error);
+  }
+  return Fail(ErrorCode::kBusy, fmt::format("opening a socket for {} failed: {}; raise ulimit -n",
+                                            peer, Describe(error)));
+}
+
 bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
 }  // namespace
@@ -138,7 +147,7 @@ Result<Socket> Socket::Connect(const std::string& host, std::uint16_t port, Time
   for (const addrinfo* a = addresses.get(); a != nullptr; a = a->ai_next) {
     Socket socket;
     socket.fd_ = ::socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (socket.fd_ < 0) return Broken("opening a socket for", name, errno);
+    if (socket.fd_ < 0) return NoSocket(name, errno);
     int error = 0;
     if (connect(socket.fd_, a->ai_addr, a->ai_addrlen) != 0) error = errno;
     if (error == EINPROGRESS) {

@@ -33,7 +33,8 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  // `host` is an address or a name. kTimeout, or kNetwork naming host and port.
+  // `host` is an address or a name. kTimeout, or kNetwork naming host and port. kBusy if this
+  // process is out of descriptors or memory.
   [[nodiscard]] static Result<Socket> Connect(const std::string& host, std::uint16_t port,
                                               Timeout timeout);
   // Connects to a Unix domain socket. kNetwork naming the path.

@@ -1,6 +1,7 @@
 #include "common/socket.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <memory>
@@ -92,6 +93,22 @@ TEST(SocketTest, NobodyListening) {
   const auto client = Socket::Connect("127.0.0.1", port, seconds(5));
   ASSERT_FALSE(client.has_value());
   EXPECT_EQ(client.error().code, ErrorCode::kNetwork);
+}
+
+// No peer is at fault, and a later call may succeed.
+TEST(SocketTest, AProcessWithoutDescriptorsIsBusy) {
+  auto listener = Listener::Listen("127.0.0.1", 0);
+  ASSERT_TRUE(listener.has_value());
+  rlimit usual = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  rlimit none = usual;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto refused = Socket::Connect("127.0.0.1", listener->port(), seconds(5));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kBusy) << refused.error().message;
+  EXPECT_TRUE(Socket::Connect("127.0.0.1", listener->port(), seconds(5)).has_value());
 }
 
 TEST(ListenerTest, ShutdownWakesAccept) {

@@ -68,13 +68,13 @@ class RpcClient::Connection {
         on_lost_(options.on_lost),
         reader_([this] { ReadLoop(); }) {}
 
-  // An error if the process has no thread left.
+  // kBusy if the process has no thread left.
   static Result<std::shared_ptr<Connection>> Start(Socket socket, const std::string& server,
                                                    const Options& options) {
     try {
       return std::make_shared<Connection>(std::move(socket), server, options);
     } catch (const std::system_error& error) {
-      return Fail(ErrorCode::kNetwork,
+      return Fail(ErrorCode::kBusy,
                   fmt::format("no thread is left to read the answers of {}: {}; raise this "
                               "process's limit on threads",
                               server, error.what()));

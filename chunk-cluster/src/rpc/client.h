@@ -65,7 +65,8 @@ class RpcClient {
   RpcClient& operator=(const RpcClient&) = delete;
 
   // Errors: kRemote with the class and the message of the exception, kTimeout, kNetwork. If the
-  // server sent nothing at all during a time-out, the connection is closed, too.
+  // server sent nothing at all during a time-out, the connection is closed, too. kBusy if this
+  // process has no thread or descriptor left for a connection: the server was not asked.
   [[nodiscard]] Status Call(std::string_view method, const google::protobuf::MessageLite& request,
                             google::protobuf::MessageLite& response);
   [[nodiscard]] Status Call(std::string_view method, const google::protobuf::MessageLite& request,

@@ -14,6 +14,7 @@
 #include "ProtobufRpcEngine2.pb.h"
 #include "RpcHeader.pb.h"
 #include "chunk.pb.h"
+#include "common/thread_shortage.h"
 #include "rpc/client.h"
 #include "rpc/server.h"
 #include "rpc/wire.h"
@@ -265,6 +266,19 @@ TEST_F(RpcTest, ALostConnectionIsToldWithoutACall) {
   ASSERT_TRUE(Echo(client, "before"));
   server_.reset();
   EXPECT_EQ(lost.get_future().wait_for(60s), std::future_status::ready);
+}
+
+// The server was not asked: nobody may take it for silent.
+TEST_F(RpcTest, WithoutAThreadForItsConnectionACallIsRefusedAsBusy) {
+  StartServer();
+  {
+    const ThreadShortage shortage;
+    const auto refused = Echo(*client_, "early");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kBusy) << refused.error().message;
+  }
+  const auto later = Echo(*client_, "later");
+  EXPECT_TRUE(later) << later.error().message;
 }
 
 TEST_F(RpcTest, ReconnectsAfterTheServerWasStartedAnew) {

@@ -59,6 +59,14 @@ std::uint64_t ChooseLength(std::vector<Candidate>& candidates) {
   return length;
 }
 
+std::unexpected<Error> Waits(const RecoveringBlockProto& recovering, const DatanodeIDProto& holder,
+                             const Error& why) {
+  return Fail(ErrorCode::kNotReady,
+              fmt::format("recovery {} of block {} waits for {}:{}: {}; the namenode tries again",
+                          recovering.newgenstamp(), recovering.block().b().blockid(),
+                          holder.ipaddr(), holder.ipcport(), why.message));
+}
+
 }  // namespace
 
 Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
@@ -87,11 +95,7 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
     const auto& found = answers[static_cast<std::size_t>(i)];
     if (!found && IsNotReady(found.error())) {
       // Its replica may be the longest, or the only one.
-      return Fail(ErrorCode::kNotReady,
-                  fmt::format("recovery {} of block {} waits for {}:{}: {}; the namenode tries "
-                              "again",
-                              recovery_id, block.blockid(), location.id().ipaddr(),
-                              location.id().ipcport(), found.error().message));
+      return Waits(recovering, location.id(), found.error());
     }
     if (!found) {
       ++unreachable;
@@ -133,6 +137,10 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
     });
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const auto& storage = storages[i];
+      if (!storage && IsNotReady(storage.error())) {
+        // Without this holder the recovery would make its good replica void.
+        return Waits(recovering, candidates[i].server, storage.error());
+      }
       if (!storage) {
         spdlog::warn("recovery {} of block {}: {}", recovery_id, block.blockid(),
                      storage.error().message);

@@ -74,16 +74,18 @@ class GroupRecovery {
     return static_cast<std::uint8_t>(recovering_.blockindices()[location]);
   }
 
+  [[nodiscard]] std::unexpected<Error> Waits(const DatanodeIDProto& holder,
+                                             const Error& why) const {
+    return Fail(ErrorCode::kNotReady,
+                fmt::format("recovery {} of group {} waits for {}:{}: {}; the namenode tries again",
+                            recovering_.newgenstamp(), group().blockid(), holder.ipaddr(),
+                            holder.ipcport(), why.message));
+  }
+
   // Of several replicas of a block the longest takes part.
   [[nodiscard]] Status Note(std::uint64_t index, const DatanodeIDProto& holder,
                             const Result<std::optional<ReplicaInfo>>& found) {
-    if (!found && IsNotReady(found.error())) {
-      return Fail(ErrorCode::kNotReady,
-                  fmt::format("recovery {} of group {} waits for {}:{}: {}; the namenode tries "
-                              "again",
-                              recovering_.newgenstamp(), group().blockid(), holder.ipaddr(),
-                              holder.ipcport(), found.error().message));
-    }
+    if (!found && IsNotReady(found.error())) return Waits(holder, found.error());
     if (!found) {
       silent_.insert(index);
       spdlog::warn("recovery {} of group {}: {}:{} does not take part: {}",
@@ -125,7 +127,7 @@ class GroupRecovery {
     const auto storages = AtTheSameTime(
         count, [&](std::uint64_t index) { return Update(index, safe / layout_.data_units); });
     for (std::uint64_t index = 0; index < count; ++index) {
-      const auto& storage = storages[index];
+      EBB_ASSIGN(const auto storage, storages[index]);
       finished += storage.empty() ? 0 : 1;
       // The namenode finds the storage of each block at the place of its index.
       *commit.add_newtaragets() = storage.empty() ? Nobody() : candidates_.at(index).server;
@@ -141,18 +143,20 @@ class GroupRecovery {
     return commit;
   }
 
-  // The storage of the block, which then has this length; empty if the block does not take part.
-  std::string Update(std::uint64_t index, std::uint64_t length) const {
+  // The storage of the block, which then has this length; empty if the block does not take part. An
+  // error if the recovery has to wait for the holder.
+  Result<std::string> Update(std::uint64_t index, std::uint64_t length) const {
     const auto candidate = candidates_.find(index);
     if (candidate == candidates_.end() || candidate->second.replica.length_bytes < length) {
-      return {};
+      return std::string();
     }
     auto storage = UpdateReplica(store_, candidate->second, BlockAt(index),
                                  recovering_.newgenstamp(), length);
-    if (storage) return std::move(*storage);
+    if (storage) return storage;
+    if (IsNotReady(storage.error())) return Waits(candidate->second.server, storage.error());
     spdlog::warn("recovery {} of group {}, block {}: {}", recovering_.newgenstamp(),
                  group().blockid(), index, storage.error().message);
-    return {};
+    return std::string();
   }
 
   static DatanodeIDProto Nobody() {

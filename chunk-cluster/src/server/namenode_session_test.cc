@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
 
 #include "InterDatanodeProtocol.pb.h"
+#include "common/thread_shortage.h"
 #include "disk/faulty_file_system.h"
 #include "disk/test_support.h"
 #include "rpc/server.h"
@@ -715,6 +718,36 @@ TEST_F(NamenodeSessionTest, ABlockThatAHolderHasWithoutAnyByteIsRecoveredWithout
   });
 }
 
+// The good replicas of holders that were not asked would be void after the recovery.
+TEST_F(NamenodeSessionTest, ALeaderWithoutThreadsTakesNoHolderForAbsent) {
+  Server leader(namenode_.port());
+  Server other(namenode_.port());
+  AwaitReports(2);
+  for (const auto* server : {&leader, &other}) {
+    auto writer = server->store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
+    ASSERT_TRUE(writer.has_value());
+    ASSERT_TRUE(WriteBytes(**writer, 0, RandomBytes(1000, 1)));
+  }
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
+  // The connection to the namenode has its thread.
+  ASSERT_TRUE(client.followed()->GetVersion().has_value());
+  {
+    const ThreadShortage shortage;
+    const auto early =
+        RecoverBlock(*leader.store, client, Recovering(1009, {leader.info(), other.info()}));
+    ASSERT_FALSE(early.has_value());
+    EXPECT_EQ(early.error().code, ErrorCode::kNotReady) << early.error().message;
+  }
+  namenode_.Locked([&] { EXPECT_TRUE(namenode_.recoveries.empty()); });
+  const auto again =
+      RecoverBlock(*leader.store, client, Recovering(1010, {leader.info(), other.info()}));
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  namenode_.Locked([&] {
+    ASSERT_EQ(namenode_.recoveries.size(), 1U);
+    EXPECT_EQ(namenode_.recoveries.front().newtaragets_size(), 2);
+  });
+}
+
 // A chunk server as a recovery sees it, which holds each call until all that are expected have
 // come. It says that it has the blocks.
 class MeetingHolder {
@@ -725,6 +758,7 @@ class MeetingHolder {
         [this](const RpcCaller&, const InitReplicaRecoveryRequestProto& request)
             -> Result<InitReplicaRecoveryResponseProto> {
           EBB_TRY(Meet(asked_, request.block().newgenstamp()));
+          if (on_asked) on_asked();
           InitReplicaRecoveryResponseProto response;
           response.set_replicafound(true);
           response.set_state(RBW);
@@ -749,6 +783,8 @@ class MeetingHolder {
     info.mutable_id()->set_ipcport(rpc_.port());
     return info;
   }
+  // Called by each thread that asks, once all have come. To be set before the first call.
+  std::function<void()> on_asked;
   void Expect(int calls) {
     const std::lock_guard lock(mutex_);
     expected_ = calls;
@@ -939,6 +975,50 @@ TEST_F(NamenodeSessionTest, TheRecoveryOfAGroupWaitsForAHolderThatIsNotReady) {
   ASSERT_FALSE(early.has_value());
   EXPECT_EQ(early.error().code, ErrorCode::kNotReady) << early.error().message;
   namenode_.Locked([&] { EXPECT_TRUE(namenode_.recoveries.empty()); });
+}
+
+// The threads end between the two steps.
+TEST_F(NamenodeSessionTest, ALeaderWithoutThreadsFinishesNoRecoveryWithoutItsHolders) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
+  ASSERT_TRUE(client.followed()->GetVersion().has_value());
+  StoreBlock(*leader.store, 1, RandomBytes(1000, 1));
+  for (const std::uint64_t index : {0, 1, 2}) WritePart(leader, index, 1000);
+  MeetingHolder holder(1);
+  std::mutex mutex;
+  bool ends = true;
+  std::optional<ThreadShortage> shortage;
+  holder.on_asked = [&] {
+    const std::lock_guard lock(mutex);
+    if (ends && !shortage) shortage.emplace();
+  };
+  const auto block = [&](std::uint64_t recovery_id) {
+    return Recovering(recovery_id, {leader.info(), holder.info(leader, 0)});
+  };
+  const auto group = [&](std::uint64_t recovery_id) {
+    return RecoveringGroup(recovery_id, {{0, leader.info()},
+                                         {1, leader.info()},
+                                         {2, leader.info()},
+                                         {3, holder.info(leader, 3)}});
+  };
+  for (const auto& early : {block(1009), group(1009)}) {
+    const auto recovered = RecoverBlock(*leader.store, client, early);
+    shortage.reset();
+    ASSERT_FALSE(recovered.has_value());
+    EXPECT_EQ(recovered.error().code, ErrorCode::kNotReady) << recovered.error().message;
+  }
+  namenode_.Locked([&] { EXPECT_TRUE(namenode_.recoveries.empty()); });
+  ends = false;
+  for (const auto& again : {block(1010), group(1010)}) {
+    const auto recovered = RecoverBlock(*leader.store, client, again);
+    ASSERT_TRUE(recovered.has_value()) << recovered.error().message;
+  }
+  namenode_.Locked([&] {
+    ASSERT_EQ(namenode_.recoveries.size(), 2U);
+    EXPECT_EQ(namenode_.recoveries[0].newtaragets_size(), 2);
+    EXPECT_EQ(namenode_.recoveries[1].newtaragets_size(), 4);
+  });
 }
 
 // So several that are silent take no more time than one.

@@ -23,7 +23,12 @@ Status Call(const DatanodeIDProto& holder, const char* method,
             Timeout timeout) {
   RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()),
                    kInterDatanodeProtocol, 1, {}, {.connect_timeout = kConnectTimeout});
-  return client.Call(method, request, response, timeout);
+  auto called = client.Call(method, request, response, timeout);
+  // For lack of threads or descriptors here, nothing is known of the holder.
+  if (!called && called.error().code == ErrorCode::kBusy) {
+    called.error().code = ErrorCode::kNotReady;
+  }
+  return called;
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ template <typename Step>
   return results;
 }
 
-// True if the holder may have a replica and has not scanned its disks yet.
+// True if the holder may have a replica, but has not scanned its disks yet, or could not be asked
+// because this server lacks threads or descriptors. A later attempt may reach the holder.
 [[nodiscard]] bool IsNotReady(const Error& error);
 
 // First step: stops the writer at the holder and describes its replica. Empty if it has no such
