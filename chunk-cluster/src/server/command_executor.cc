@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "server/block_recovery.h"
@@ -113,32 +114,61 @@ void CommandExecutor::ObeyBlockCommand(const Client& from, const BlockCommandPro
 
 void CommandExecutor::QueueRecovery(const Client& from, const RecoveringBlockProto& block) {
   const std::uint64_t block_id = block.block().b().blockid();
-  const auto found = store_.Find(block_id);
+  const std::string disk = DiskOf(block);
   const std::lock_guard lock(mutex_);
+  if (stopped_) return;
   const auto waiting = waiting_recoveries_.find(block_id);
-  if (waiting != waiting_recoveries_.end()) {
+  const bool waits = waiting != waiting_recoveries_.end();
+  if (waits) {
     auto& order = waiting->second;
     if (order.from != from || order.block.newgenstamp() < block.newgenstamp()) {
-      order = {from, block};
+      order.from = from;
+      order.block = block;
     }
+    if (order.disk == disk) return;
+  }
+  auto& queue = QueueOf(recoveries_, disk,
+                        disk.empty() ? kRecoveryThreads : kRecoveryThreadsOfDisk, kMaxRecoveries);
+  if (const auto room = queue.CheckRoom(); !room) {
+    spdlog::warn("block {} is not recovered: {}; the namenode orders it again", block_id,
+                 room.error().message);
     return;
   }
-  if (stopped_) return;
-  auto& queue = QueueOf(recoveries_, found ? found->storage_uuid : "",
-                        found ? kRecoveryThreadsOfDisk : kRecoveryThreads, kMaxRecoveries);
-  if (queue.full()) {
-    spdlog::warn("block {} is not recovered: {} recoveries wait; the namenode orders it again",
-                 block_id, kMaxRecoveries);
-    return;
+  // Of a replica that is on another disk now, or was dropped with its disk, the old queue may hang.
+  if (waits) {
+    waiting->second.disk = disk;
+  } else {
+    waiting_recoveries_.emplace(block_id, RecoveryOrder{from, block, disk});
   }
-  waiting_recoveries_.emplace(block_id, RecoveryOrder{from, block});
   queue.Add("block recovery", [this, block_id] { RecoverNewest(block_id); });
+}
+
+std::string CommandExecutor::DiskOf(const RecoveringBlockProto& recovering) const {
+  const std::uint64_t block_id = recovering.block().b().blockid();
+  const auto& locations = recovering.block().locs();
+  const auto disk_of = [this](std::uint64_t id) {
+    const auto found = store_.Find(id);
+    return found ? found->storage_uuid : std::string();
+  };
+  if (!recovering.has_ecpolicy()) return disk_of(block_id);
+  const std::string& indices = recovering.blockindices();
+  const auto count = std::min(indices.size(), static_cast<std::size_t>(locations.size()));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& holder = locations.at(static_cast<int>(i)).id();
+    if (holder.datanodeuuid() != store_.server_uuid()) continue;
+    auto disk = disk_of(block_id + static_cast<std::uint8_t>(indices[i]));
+    if (!disk.empty()) return disk;
+  }
+  return {};
 }
 
 void CommandExecutor::RecoverNewest(std::uint64_t block_id) {
   std::unique_lock lock(mutex_);
-  const auto order = waiting_recoveries_.extract(block_id).mapped();
+  const auto taken = waiting_recoveries_.extract(block_id);
   lock.unlock();
+  // A block that waits in two queues is recovered by the first that gets to it.
+  if (taken.empty()) return;
+  const auto& order = taken.mapped();
   WhileObeyed("block recovery", order.from, [&] {
     if (auto recovered = RecoverBlock(store_, namenode_, order.block); !recovered) {
       spdlog::warn("block recovery failed: {}", recovered.error().message);
@@ -167,10 +197,10 @@ void CommandExecutor::RemoveBlock(std::uint64_t block_id, std::uint64_t generati
   const std::lock_guard lock(mutex_);
   if (stopped_) return;
   auto& removals = QueueOf(removals_, found->storage_uuid, 1, kMaxRemovals);
-  if (removals.full()) {
-    spdlog::warn(
-        "block {} is not removed: {} removals wait at disk {}; the namenode orders it again",
-        block_id, kMaxRemovals, found->storage_uuid);
+  // Before the block is forgotten: another order would not find it.
+  if (const auto room = removals.CheckRoom(); !room) {
+    spdlog::warn("block {} is not removed from disk {}: {}; the namenode orders it again", block_id,
+                 found->storage_uuid, room.error().message);
     return;
   }
   auto forgotten = store_.Forget(block_id, generation_stamp);

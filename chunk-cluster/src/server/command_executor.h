@@ -24,7 +24,7 @@ namespace ebb::server {
 class CommandExecutor {
  public:
   // A recovery waits for other servers, for some seconds if they are silent. These threads lead the
-  // recoveries of groups, and of blocks without a replica here.
+  // recoveries of blocks and groups of which nothing is here.
   static constexpr std::size_t kRecoveryThreads = 8;
   static constexpr std::size_t kMaxRecoveries = 50'000;
 
@@ -66,6 +66,9 @@ class CommandExecutor {
   [[nodiscard]] std::function<void()> WhileObeyed(const char* what, const Client& from,
                                                   std::function<void()> task);
   void QueueRecovery(const Client& from, const hadoop::hdfs::RecoveringBlockProto& block);
+  // The storage of the replica to recover, or of a group's first block that is here; empty if none
+  // is.
+  [[nodiscard]] std::string DiskOf(const hadoop::hdfs::RecoveringBlockProto& recovering) const;
   void RecoverNewest(std::uint64_t block_id);
   void QueueCopy(const Client& from, const hadoop::hdfs::BlockProto& block,
                  transfer::CopyTargets targets);
@@ -88,11 +91,12 @@ class CommandExecutor {
   std::map<std::string, std::unique_ptr<TaskQueue>> removals_;
   // By disk, or pair of disks.
   std::map<std::string, std::unique_ptr<TaskQueue>> copy_queues_;
-  // The newest order for each block whose recovery waits, by the id of the block. Each has one task
-  // in one of the queues.
+  // The newest order for each block whose recovery waits, by the id of the block. Each has a task
+  // in the queue of `disk`, and perhaps one in that of an earlier disk.
   struct RecoveryOrder {
     Client from;
     hadoop::hdfs::RecoveringBlockProto block;
+    std::string disk;
   };
   std::map<std::uint64_t, RecoveryOrder> waiting_recoveries_;
   // By the disk of the replica on this server.

@@ -748,6 +748,31 @@ TEST_F(NamenodeSessionTest, ALeaderWithoutThreadsTakesNoHolderForAbsent) {
   });
 }
 
+TEST_F(NamenodeSessionTest, AnOrderForWhichNoThreadWasLeftIsObeyedWhenItIsRepeated) {
+  Server server(namenode_.port());
+  AwaitReports(1);
+  const auto disks = server.store->Disks();
+  StoreBlock(*server.store, 1, RandomBytes(1000, 1), 1001, disks[0].storage_uuid);
+  StoreBlock(*server.store, 2, RandomBytes(1000, 2), 1001, disks[1].storage_uuid);
+  DatanodeCommandProto recovery;
+  recovery.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
+  *recovery.mutable_recoverycmd()->add_blocks() = Recovering(1100, {server.info()});
+  const auto order = [&] {
+    namenode_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 2));
+    namenode_.Command(server.uuid(), recovery);
+  };
+  {
+    const ThreadShortage shortage;
+    order();
+    const int beats = namenode_.Locked([&] { return namenode_.beats; });
+    namenode_.Await("the orders to be taken", [&] { return namenode_.beats > beats + 2; });
+  }
+  EXPECT_TRUE(server.store->Find(2).has_value());
+  order();
+  namenode_.Await("the deletion", [&] { return namenode_.Heard(2, BlockChange::DELETED); });
+  namenode_.Await("the recovery", [&] { return !namenode_.recoveries.empty(); });
+}
+
 // A chunk server as a recovery sees it, which holds each call until all that are expected have
 // come. It says that it has the blocks.
 class MeetingHolder {
@@ -1102,6 +1127,77 @@ TEST_F(NamenodeSessionTest, ADiskThatHangsHoldsUpOnlyItsOwnRecoveries) {
   namenode_.Locked([&] {
     ASSERT_FALSE(namenode_.recoveries.empty());
     EXPECT_EQ(namenode_.recoveries[0].block().blockid(), 100U);
+  });
+}
+
+// The queue of the old disk may hang for good.
+TEST_F(NamenodeSessionTest, ARecoveryThatWaitsFollowsItsReplicaToAnotherDisk) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  const auto disks = leader.store->Disks();
+  const auto recover = [&](std::uint64_t block_id) {
+    DatanodeCommandProto command;
+    command.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
+    auto& block = *command.mutable_recoverycmd()->add_blocks();
+    block = Recovering(1100, {leader.info()});
+    block.mutable_block()->mutable_b()->set_blockid(block_id);
+    namenode_.Command(leader.uuid(), command);
+  };
+  const auto recovered = [&](std::uint64_t block_id) {
+    return std::ranges::any_of(namenode_.recoveries, [&](const auto& commit) {
+      return commit.block().blockid() == block_id;
+    });
+  };
+  for (const std::uint64_t id : {9001, 9002, 9003, 9004, 5, 6}) {
+    StoreBlock(*leader.store, id, RandomBytes(1000, id), 1001, disks[0].storage_uuid);
+  }
+  leader.files.Set(FaultyFileSystem::Fault::kHang, "/blk_900");
+  for (const std::uint64_t id : {9001, 9002, 9003, 9004}) recover(id);
+  ASSERT_TRUE(leader.files.AwaitHanging(4, std::chrono::seconds(10)));
+  recover(5);
+  const int beats = namenode_.Locked([&] { return namenode_.beats; });
+  namenode_.Await("the order to be taken", [&] { return namenode_.beats > beats + 2; });
+  ASSERT_TRUE(leader.store->Relocate(5, 1001, {.storage_uuid = disks[1].storage_uuid}));
+  recover(5);
+  namenode_.Await("the recovery", [&] { return recovered(5); });
+  // The task in the queue of the old disk finds that its work is done.
+  leader.files.Set(FaultyFileSystem::Fault::kNone);
+  recover(6);
+  namenode_.Await("the recoveries of the old disk",
+                  [&] { return recovered(6) && namenode_.recoveries.size() == 6; });
+}
+
+TEST_F(NamenodeSessionTest, RecoveriesOfGroupsWaitForTheDiskOfTheirBlocksHere) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  const auto disks = leader.store->Disks();
+  constexpr std::uint64_t kGroups = CommandExecutor::kRecoveryThreads;
+  for (std::uint64_t group = 0; group < kGroups; ++group) {
+    for (const std::uint64_t index : {1, 2, 3}) {
+      const std::uint64_t id = 32 * (group + 1) + index;
+      StoreBlock(*leader.store, id, RandomBytes(1000, id), 1001, disks[0].storage_uuid);
+    }
+  }
+  leader.files.Set(FaultyFileSystem::Fault::kHang, leader.directory / "a/finalized");
+  DatanodeCommandProto command;
+  command.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
+  for (std::uint64_t group = 0; group < kGroups; ++group) {
+    auto& block = *command.mutable_recoverycmd()->add_blocks();
+    block = RecoveringGroup(1100, {{1, leader.info()}, {2, leader.info()}, {3, leader.info()}});
+    block.mutable_block()->mutable_b()->set_blockid(32 * (group + 1));
+  }
+  namenode_.Command(leader.uuid(), command);
+  // Four groups with three blocks each.
+  ASSERT_TRUE(leader.files.AwaitHanging(12, std::chrono::seconds(10)));
+  MeetingHolder holder(1);
+  DatanodeCommandProto elsewhere;
+  elsewhere.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
+  *elsewhere.mutable_recoverycmd()->add_blocks() = Recovering(1100, {holder.info(leader, 0)});
+  namenode_.Command(leader.uuid(), elsewhere);
+  namenode_.Await("the recovery", [&] { return !namenode_.recoveries.empty(); });
+  namenode_.Locked([&] {
+    ASSERT_FALSE(namenode_.recoveries.empty());
+    EXPECT_EQ(namenode_.recoveries[0].block().blockid(), 1U);
   });
 }
 

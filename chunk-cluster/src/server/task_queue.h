@@ -10,11 +10,13 @@
 #include <thread>
 #include <vector>
 
+#include "common/error.h"
+
 namespace ebb::server {
 
-// Thread-safe. Each task that is added brings one more thread, up to `threads`. If the process has
-// no thread left, the threads that run serve all tasks; without any, the tasks wait until the next
-// one is added.
+// Thread-safe. A task for which no thread is free brings one more thread, up to `threads`. If the
+// process has no thread left, the threads that run serve all tasks; a queue without any takes no
+// task.
 class TaskQueue {
  public:
   TaskQueue(std::size_t threads, std::size_t limit) : most_threads_(threads), limit_(limit) {}
@@ -23,10 +25,13 @@ class TaskQueue {
   TaskQueue(const TaskQueue&) = delete;
   TaskQueue& operator=(const TaskQueue&) = delete;
 
-  // `what` names the task in the log. A task is dropped if the queue is full or stopped: the
-  // namenode repeats its orders. A std::system_error (no thread is left) ends only the task.
+  // `what` names the task in the log. A task is dropped if the queue is full or stopped, or has no
+  // thread: the namenode repeats its orders. A std::system_error (no thread is left) ends only the
+  // task.
   void Add(const char* what, std::function<void()> task);
-  [[nodiscard]] bool full();
+  // kBusy if Add would drop a task. Starts the first thread. What this has told is true until the
+  // next Add or Stop.
+  [[nodiscard]] Status CheckRoom();
   // Waits for the running tasks. Waiting tasks are dropped.
   void Stop();
 
@@ -37,7 +42,8 @@ class TaskQueue {
   };
 
   void Loop();
-  // The caller holds mutex_.
+  // The caller of these holds mutex_.
+  [[nodiscard]] Status Prepare();
   void StartThread();
 
   const std::size_t most_threads_;
@@ -47,6 +53,8 @@ class TaskQueue {
   std::deque<Task> tasks_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
+  // Those that run no task.
+  std::size_t free_threads_ = 0;
 };
 
 }  // namespace ebb::server

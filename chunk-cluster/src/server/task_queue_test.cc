@@ -7,6 +7,8 @@
 #include <latch>
 #include <system_error>
 
+#include "common/thread_shortage.h"
+
 namespace ebb::server {
 namespace {
 
@@ -18,6 +20,44 @@ TEST(TaskQueueTest, ATaskThatGetsNoThreadEndsNeitherTheQueueNorTheProcess) {
   });
   queue.Add("second", [&] { ran.set_value(); });
   EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+}
+
+// A task that waits for another one to wake the queue might wait for ever.
+TEST(TaskQueueTest, AQueueWithoutAThreadTakesNoTaskUntilThereIsOne) {
+  bool dropped = true;
+  std::promise<void> ran;
+  TaskQueue queue(2, 10);
+  {
+    const ThreadShortage shortage;
+    const auto room = queue.CheckRoom();
+    ASSERT_FALSE(room.has_value());
+    EXPECT_EQ(room.error().code, ErrorCode::kBusy);
+    queue.Add("early", [&] { dropped = false; });
+  }
+  EXPECT_TRUE(queue.CheckRoom().has_value());
+  {
+    // The thread that there is serves all.
+    const ThreadShortage shortage;
+    for (int i = 0; i < 3; ++i) queue.Add("more", [] {});
+    queue.Add("last", [&] { ran.set_value(); });
+  }
+  EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  EXPECT_TRUE(dropped);
+}
+
+TEST(TaskQueueTest, AFullQueueSaysSo) {
+  std::promise<void> started;
+  std::promise<void> end;
+  TaskQueue queue(1, 1);
+  queue.Add("runs", [&] {
+    started.set_value();
+    end.get_future().wait();
+  });
+  started.get_future().wait();
+  EXPECT_TRUE(queue.CheckRoom().has_value());
+  queue.Add("waits", [] {});
+  EXPECT_FALSE(queue.CheckRoom().has_value());
+  end.set_value();
 }
 
 TEST(TaskQueueTest, AsManyTasksRunAtTheSameTimeAsThereAreThreads) {
