@@ -774,6 +774,39 @@ TEST_F(BlockStoreTest, ADiskThatFailsIsDroppedAndTheOtherGoesOn) {
   EXPECT_FALSE(exact.has_value());
 }
 
+// Nobody finds a replica that was dropped with its disk, so its writer must not be told that bytes
+// are stored, even if the disk answers again.
+TEST_F(BlockStoreTest, OnADiskThatWasDroppedNothingIsWritten) {
+  auto opened = BlockStore::Open(files_, {.directories = {directory_ / "a"},
+                                          .hung_disk_after = std::chrono::milliseconds(50)});
+  ASSERT_TRUE(opened.has_value()) << opened.error().message;
+  store_ = std::move(*opened);
+  ASSERT_TRUE(store_->Attach("CID-1", "BP-1", 7));
+  const auto data = RandomBytes(1024, 1);
+  const auto idle = Create(1);
+  const auto writes = Create(2);
+  const auto syncs = Create(3);
+  for (const auto* writer : {&idle, &writes, &syncs}) ASSERT_TRUE(WriteBytes(**writer, 0, data));
+  files_.Set(Fault::kHang, directory_ / "a");
+  auto written =
+      std::async(std::launch::async, [&] { return WriteBytes(*writes, 1024, data).has_value(); });
+  auto synced = std::async(std::launch::async, [&] { return syncs->Sync().has_value(); });
+  auto probed = std::async(std::launch::async, [&] { return store_->ProbeDisk(0); });
+  EXPECT_TRUE(files_.AwaitHanging(3, std::chrono::seconds(10)));
+  while (live_disks() > 0) store_->DropHungDisks();
+  files_.Set(Fault::kNone);
+  EXPECT_FALSE(written.get());
+  EXPECT_FALSE(synced.get());
+  EXPECT_FALSE(probed.get());
+  for (const auto* writer : {&idle, &writes, &syncs}) {
+    const auto late = WriteBytes(**writer, (*writer)->length(), data);
+    ASSERT_FALSE(late.has_value());
+    EXPECT_EQ(late.error().code, ErrorCode::kIo) << late.error().message;
+    EXPECT_FALSE((*writer)->Sync().has_value());
+    EXPECT_FALSE((*writer)->Finish(false).has_value());
+  }
+}
+
 TEST_F(BlockStoreTest, AWalkPausesAndMissesNothingThatStays) {
   Open();
   const auto disks = store_->Disks();

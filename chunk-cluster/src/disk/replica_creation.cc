@@ -174,7 +174,9 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::RecoverAppend(std::uint64_t b
   const auto& in_pipeline = opened.in_pipeline;
   EBB_TRY(in_pipeline->SetGenerationStamp(new_stamp));
   EBB_TRY(in_pipeline->MoveTo(format::kBeingWritten));
-  Update(*in_pipeline, [&](Replica& entry) { entry.generation_stamp = new_stamp; });
+  if (!Update(*in_pipeline, [&](Replica& entry) { entry.generation_stamp = new_stamp; })) {
+    return JustChanged(block_id);
+  }
   return std::unique_ptr<ReplicaWriter>(new ReplicaWriter(*this, in_pipeline));
 }
 

@@ -86,7 +86,7 @@ struct ReplicaInPipeline {
   // Only the writer that holds this ticket may write. A new writer increments it.
   std::uint64_t ticket = 0;
   std::function<void()> wake_writer;
-  // The replica was finalized or removed, or its disk has failed.
+  // The replica was finalized or removed. If its disk has failed, only the disk tells.
   bool closed = false;
 
  private:

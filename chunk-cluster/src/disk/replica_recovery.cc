@@ -40,7 +40,9 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::RecoverWriter(std::uint64_t b
   }
   EBB_TRY(in_pipeline->Truncate(in_pipeline->acknowledged));
   EBB_TRY(in_pipeline->SetGenerationStamp(new_stamp));
-  Update(*in_pipeline, [&](Replica& entry) { entry.generation_stamp = new_stamp; });
+  if (!Update(*in_pipeline, [&](Replica& entry) { entry.generation_stamp = new_stamp; })) {
+    return JustChanged(block_id);
+  }
   return std::unique_ptr<ReplicaWriter>(new ReplicaWriter(*this, in_pipeline));
 }
 

@@ -23,13 +23,23 @@ ReplicaWriter::~ReplicaWriter() {
 }
 
 Status ReplicaWriter::CheckTicket() const {
+  EBB_TRY(CheckDisk());
   if (!in_pipeline_->closed && in_pipeline_->ticket == ticket_) return {};
   return Fail(ErrorCode::kShutdown,
               fmt::format("another writer has taken over block {}", in_pipeline_->block_id));
 }
 
+Status ReplicaWriter::CheckDisk() const {
+  const auto& disk = in_pipeline_->disk;
+  if (!disk.failed()) return {};
+  return Fail(ErrorCode::kIo, fmt::format("disk {} has failed, and block {} was dropped with it",
+                                          disk.directory(), in_pipeline_->block_id));
+}
+
 Status ReplicaWriter::Report(Status status) const {
-  if (!status && status.error().code == ErrorCode::kIo) {
+  // The call may have hung until the disk was dropped.
+  if (status) return CheckDisk();
+  if (status.error().code == ErrorCode::kIo) {
     store_.Suspect(in_pipeline_->disk, status.error().message);
   }
   return status;

@@ -51,7 +51,8 @@ class ReplicaWriter {
   ReplicaWriter(const ReplicaWriter&) = delete;
   ReplicaWriter& operator=(const ReplicaWriter&) = delete;
 
-  // See ReplicaInPipeline::Write. kShutdown if another writer has taken over.
+  // See ReplicaInPipeline::Write. kShutdown if another writer has taken over, kIo if the disk has
+  // failed, also if it did during the call.
   [[nodiscard]] Status Write(std::uint64_t offset, std::span<const std::byte> data,
                              std::span<const std::byte> sums, bool verify = true);
   [[nodiscard]] Status Sync();
@@ -71,6 +72,9 @@ class ReplicaWriter {
   friend class BlockStore;
   ReplicaWriter(BlockStore& store, std::shared_ptr<ReplicaInPipeline> in_pipeline);
   [[nodiscard]] Status CheckTicket() const;
+  // An error if the disk has failed: nobody knows the replica any more, even if the disk answers
+  // again.
+  [[nodiscard]] Status CheckDisk() const;
   [[nodiscard]] Status Report(Status status) const;
 
   BlockStore& store_;
