@@ -266,8 +266,10 @@ class BlockStore {
     std::shared_ptr<ReplicaInPipeline> in_pipeline;
     std::unique_lock<std::timed_mutex> lock;
   };
-  // Opens the finalized replica for writing. Nobody can have had the lock before the caller has it.
-  [[nodiscard]] Result<LockedReplica> Reopen(std::uint64_t block_id, const Replica& replica);
+  // Opens the finalized replica for writing, also if it has moved to another disk of this server
+  // since it was looked up. Nobody can have had the lock before the caller has it.
+  [[nodiscard]] Result<LockedReplica> Reopen(std::uint64_t block_id, Replica replica);
+  [[nodiscard]] Result<LockedReplica> ReopenAsSeen(std::uint64_t block_id, const Replica& replica);
   // Locks the replica; opens it again if it is finalized.
   [[nodiscard]] Result<LockedReplica> LockOrReopen(std::uint64_t block_id, const Replica& replica);
   // The caller holds the mutex of `in_pipeline`. False if the store no longer holds the replica.

@@ -8,6 +8,13 @@
 
 namespace ebb {
 
+namespace {
+
+// An attempt fails if the replica moves to another disk of this server meanwhile.
+constexpr int kMaxReopenAttempts = 3;
+
+}  // namespace
+
 Result<Disk*> BlockStore::ChooseDisk(const WriteRequest& request) {
   const auto live = [](const auto& disk) { return !disk->failed(); };
   if (!request.storage_uuid.empty()) {
@@ -108,8 +115,22 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& re
   return std::unique_ptr<ReplicaWriter>(new ReplicaWriter(*this, std::move(in_pipeline)));
 }
 
-Result<BlockStore::LockedReplica> BlockStore::Reopen(std::uint64_t block_id,
-                                                     const Replica& replica) {
+Result<BlockStore::LockedReplica> BlockStore::Reopen(std::uint64_t block_id, Replica replica) {
+  for (int attempt = 1;; ++attempt) {
+    auto opened = ReopenAsSeen(block_id, replica);
+    if (opened || attempt == kMaxReopenAttempts) return opened;
+    const auto now = Get(block_id);
+    const bool only_moved = now && !now->in_pipeline && now->state == replica.state &&
+                            now->generation_stamp == replica.generation_stamp &&
+                            now->length == replica.length &&
+                            now->recovery_id == replica.recovery_id && now->disk != replica.disk;
+    if (!only_moved) return opened;
+    replica.disk = now->disk;
+  }
+}
+
+Result<BlockStore::LockedReplica> BlockStore::ReopenAsSeen(std::uint64_t block_id,
+                                                           const Replica& replica) {
   auto& disk = *replica.disk;
   EBB_TRY(disk.CheckAnswers());
   auto in_pipeline = std::make_shared<ReplicaInPipeline>(disk, format::kFinalized, block_id,

@@ -99,23 +99,42 @@ TEST_F(RelocationTest, AReplicaThatChangesOrIsDeletedMeanwhileDoesNotMove) {
                                                directory_.Find("/b/in_use.lock").size());
 }
 
-// The move ends between the look-up of the replica and the moment when it is open for the append.
-TEST_F(RelocationTest, AnAppendLeavesTheReplicaThatHasJustMovedAlone) {
-  const auto data = Store(1, 700);
-  files_.AfterOpening(".meta", [&] {
-    EXPECT_TRUE(store_->Relocate(1, 1001, {.type = StorageType::kArchive}).has_value());
-  });
-  const auto late = store_->Append(1, 1001, 1002, 700);
-  ASSERT_FALSE(late.has_value());
-  EXPECT_EQ(late.error().code, ErrorCode::kBusy) << late.error().message;
-  const auto writer = store_->Append(1, 1001, 1002, 700);
-  ASSERT_TRUE(writer.has_value()) << writer.error().message;
-  ASSERT_TRUE((*writer)->Finish(false).has_value());
-  const auto read = ReadBlock(*store_, 1);
-  ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(*read, data);
-  EXPECT_EQ(TypeOf(1), StorageType::kArchive);
-  EXPECT_EQ(store_->Disks()[0].used_bytes, 0U);
+// The move ends between the look-up of the replica and the moment when it is open for the change:
+// after both files of the old disk are open, or after the first one is, and the other one is gone.
+TEST_F(RelocationTest, AChangeGoesOnWhereTheReplicaHasJustMovedTo) {
+  std::uint64_t id = 1;
+  for (const std::string opened : {".meta", "blk_"}) {
+    const std::function<void()> changes[] = {
+        [&] {
+          const auto writer = store_->Append(id, 1001, 1002, 700);
+          ASSERT_TRUE(writer.has_value()) << writer.error().message;
+          EXPECT_TRUE((*writer)->Finish(false).has_value());
+        },
+        [&] {
+          const auto closed = store_->RecoverClose(id, 1001, 1002, 700);
+          EXPECT_TRUE(closed.has_value()) << closed.error().message;
+        },
+        [&] {
+          ASSERT_TRUE(store_->StartRecovery(id, 1001, 1002).has_value());
+          const auto finished = store_->FinishRecovery(id, 1002, 700);
+          // The move leaves a replica alone that a recovery holds.
+          EXPECT_TRUE(finished.has_value()) << finished.error().message;
+        }};
+    for (const auto& change : changes) {
+      const auto data = Store(id, 700);
+      bool moved = false;
+      files_.AfterOpening(opened, [&] {
+        moved = store_->Relocate(id, 1001, {.type = StorageType::kArchive}).has_value();
+      });
+      change();
+      const auto read = ReadBlock(*store_, id);
+      ASSERT_TRUE(read.has_value()) << read.error().message;
+      EXPECT_EQ(*read, data);
+      EXPECT_EQ(store_->Find(id)->generation_stamp, 1002U);
+      EXPECT_EQ(TypeOf(id), moved ? StorageType::kArchive : StorageType::kDisk);
+      ++id;
+    }
+  }
 }
 
 TEST_F(RelocationTest, DamagedBytesDoNotMove) {
