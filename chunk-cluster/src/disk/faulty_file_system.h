@@ -66,8 +66,12 @@ class FaultyFileSystem final : public FileSystem {
   // Calls `then` once, after the next file whose path contains `where` was opened for writing.
   void AfterOpening(std::string where, std::function<void()> then) {
     const std::lock_guard lock(mutex_);
-    opened_where_ = std::move(where);
-    after_opening_ = std::move(then);
+    after_opening_ = {std::move(where), std::move(then)};
+  }
+  // The same, after bytes were read from such a file, and before the reader has them.
+  void AfterReading(std::string where, std::function<void()> then) {
+    const std::lock_guard lock(mutex_);
+    after_reading_ = {std::move(where), std::move(then)};
   }
   [[nodiscard]] std::uint64_t syncs() const { return syncs_; }
 
@@ -76,7 +80,7 @@ class FaultyFileSystem final : public FileSystem {
   }
   Result<std::unique_ptr<File>> OpenForWriting(const std::string& path) override {
     auto file = Wrap(path, Fault::kFailWrites, [&] { return real_.OpenForWriting(path); });
-    if (const auto then = TakeAfterOpening(path)) then();
+    if (const auto then = Take(after_opening_, path)) then();
     return file;
   }
   Result<std::unique_ptr<File>> Create(const std::string& path) override {
@@ -132,7 +136,9 @@ class FaultyFileSystem final : public FileSystem {
     Result<std::size_t> Read(std::uint64_t offset, std::span<std::byte> out) override {
       EBB_TRY(owner_.Check(path_, Fault::kFailReads));
       if (owner_.Has(path_, Fault::kShortReads)) out = out.first(out.size() / 2);
-      return real_->Read(offset, out);
+      auto got = real_->Read(offset, out);
+      if (const auto then = owner_.Take(owner_.after_reading_, path_)) then();
+      return got;
     }
     Status Write(std::uint64_t offset, std::span<const std::byte> data) override {
       if (owner_.Has(path_, Fault::kFillDisk) &&
@@ -168,10 +174,15 @@ class FaultyFileSystem final : public FileSystem {
     const std::unique_ptr<File> real_;
   };
 
-  std::function<void()> TakeAfterOpening(const std::string& path) {
+  // What is called once, for a path that contains `where`.
+  struct Hook {
+    std::string where;
+    std::function<void()> then;
+  };
+  std::function<void()> Take(Hook& hook, const std::string& path) {
     const std::lock_guard lock(mutex_);
-    if (path.find(opened_where_) == std::string::npos) return nullptr;
-    return std::exchange(after_opening_, nullptr);
+    if (path.find(hook.where) == std::string::npos) return nullptr;
+    return std::exchange(hook.then, nullptr);
   }
   bool Has(const std::string& path, Fault fault) {
     std::unique_lock lock(mutex_);
@@ -206,8 +217,8 @@ class FaultyFileSystem final : public FileSystem {
   std::size_t hanging_ = 0;
   Fault fault_ = Fault::kNone;
   std::string where_;
-  std::string opened_where_;
-  std::function<void()> after_opening_;
+  Hook after_opening_;
+  Hook after_reading_;
   std::vector<std::pair<std::string, std::uint64_t>> file_system_ids_;
   std::atomic<std::int64_t> free_bytes_ = -1;
   std::atomic<std::int64_t> room_bytes_ = 0;

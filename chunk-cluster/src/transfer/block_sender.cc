@@ -23,18 +23,38 @@ void AppendEnd(std::string& buffer, const SendRange& range, std::int64_t sequenc
                      {.offset = range.end, .sequence = sequence, .last = true, .sync = range.sync});
 }
 
+// Holds small writes back as long as this exists.
+class Corked {
+ public:
+  Corked(Socket& socket, bool corks) : socket_(socket), corks_(corks) {
+    if (corks_) socket_.Cork(true);
+  }
+  ~Corked() {
+    if (corks_) socket_.Cork(false);
+  }
+  Corked(const Corked&) = delete;
+  Corked& operator=(const Corked&) = delete;
+
+ private:
+  Socket& socket_;
+  const bool corks_;
+};
+
 }  // namespace
 
 Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange& range,
-                   std::string prefix) {
+                   std::string prefix, bool* began) {
   const auto& checksum = replica.checksum();
   const std::size_t chunk = checksum.bytes_per_chunk;
   const std::size_t most = range.pace ? kMovePacketBytes : kPacketDataBytes;
   const std::size_t step = std::max<std::size_t>(most / chunk, 1) * chunk;
   std::string buffer = std::move(prefix);
   std::int64_t sequence = 0;
-  const bool corked = range.end - range.offset > kCopyBytes;
-  if (corked) socket.Cork(true);
+  const Corked corked(socket, range.end - range.offset > kCopyBytes);
+  const auto send = [&] {
+    if (began != nullptr) *began = true;
+    return WriteString(socket, buffer, range.timeout);
+  };
   fail_point::Half half;
   for (std::uint64_t offset = range.offset; offset < range.end; offset += step) {
     const std::size_t bytes = std::min<std::uint64_t>(step, range.end - offset);
@@ -49,10 +69,12 @@ Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange
                                 .sums_bytes = sums,
                                 .data_bytes = bytes});
     if (sums > 0) EBB_TRY(replica.ReadChecksums(offset, offset + bytes, Extend(buffer, sums)));
-    if (bytes <= kCopyBytes || replica.descriptor() < 0) {
+    // The first read of the disk comes before the first byte that is sent.
+    const bool reads_first = sums == 0 && offset == range.offset;
+    if (bytes <= kCopyBytes || reads_first || replica.descriptor() < 0) {
       EBB_TRY(replica.ReadData(offset, Extend(buffer, bytes)));
     } else {
-      EBB_TRY(WriteString(socket, buffer, range.timeout));
+      EBB_TRY(send());
       buffer.clear();
       EBB_TRY(socket.SendFile(replica.descriptor(), offset, bytes, range.timeout,
                               [&](const auto& call) { return replica.Call(call); }));
@@ -61,9 +83,7 @@ Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange
   }
   if (half.ReachedBy(1, 1)) EBB_TRY(fail_point::Reach(fail_point::kSourceHalf));
   AppendEnd(buffer, range, sequence);
-  EBB_TRY(WriteString(socket, buffer, range.timeout));
-  if (corked) socket.Cork(false);
-  return {};
+  return send();
 }
 
 Status SendSource(Socket& socket, BlockSource& source, const format::Checksum& checksum,

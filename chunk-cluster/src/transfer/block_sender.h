@@ -29,9 +29,11 @@ struct SendRange {
 
 // Sends `prefix`, then the packets, of which the last is empty. Data and checksums are sent as they
 // are on the disk: the receiver verifies them. Data go from the file to the socket without passing
-// through this process. kCorrupt or kIo means that the replica is bad.
+// through this process. kCorrupt or kIo means that the replica is bad. Sets `*began`, if there is
+// one, before the first byte is sent: an error before that leaves room for an answer.
 [[nodiscard]] Status SendReplica(Socket& socket, const ReplicaReader& replica,
-                                 const SendRange& range, std::string prefix);
+                                 const SendRange& range, std::string prefix,
+                                 bool* began = nullptr);
 // Sends a computed block. The next byte of `source` is the one at range.offset. Checksums are
 // computed here.
 [[nodiscard]] Status SendSource(Socket& socket, BlockSource& source,

@@ -214,12 +214,14 @@ Result<bool> Connection::ReadReplica(const OpReadBlockProto& op, const ReplicaRe
                           .with_checksums = op.sendchecksums() && checksum.size() != 0,
                           .sync = false,
                           .timeout = kSlowReaderTimeout};
+  bool began = false;
   auto sent = SendReplica(socket_, replica, send,
-                          ReadResponse(checksum, send.with_checksums, range->begin));
+                          ReadResponse(checksum, send.with_checksums, range->begin), &began);
   if (!sent) {
     if (IsReplicasFault(sent.error())) {
       store_.ReportUnreadable(replica.info(), sent.error().message);
     }
+    if (!began && !IsPeersFault(sent.error())) return Refuse(ERROR, sent.error().message);
     return std::unexpected(std::move(sent).error());
   }
   ClientReadStatusProto status;

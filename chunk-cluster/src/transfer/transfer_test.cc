@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include "common/bytes.h"
@@ -310,6 +311,39 @@ TEST(TransferTest, ReadsThatCannotBeServedSayWhy) {
   EXPECT_EQ(client.Response().status(), ERROR_UNSUPPORTED);
   client.Send(static_cast<Operation>(123), fds);
   EXPECT_EQ(client.Response().status(), ERROR_UNSUPPORTED);
+}
+
+// The client goes to its next location at once, and keeps its connection.
+TEST(TransferTest, AReadThatTheDiskRefusesBeforeItsFirstByteSaysWhy) {
+  // A disk that works on one call at a time, for which none waits.
+  Node node(nullptr, {}, {.max_calls = 1, .max_waiting = 0});
+  const auto data = RandomBytes(512 * 1000, 1);
+  StoreBlock(*node.store, 1, data, 1001, node.storage(0));
+  StoreBlock(*node.store, 77, data, 1001, node.storage(0));
+  RawClient client(node.id());
+  for (const bool checksums : {true, false}) {
+    // The replica is open once the header of its checksums was read. Then the deletion of another
+    // block, which is never refused, keeps the disk busy.
+    std::future<bool> deleted;
+    node.files.AfterReading("/blk_1_1001.meta", [&] {
+      node.files.Set(FaultyFileSystem::Fault::kHang, "/blk_77");
+      deleted = std::async(std::launch::async, [&] { return node.store->Delete(77, 1001); });
+      EXPECT_TRUE(node.files.AwaitHanging(1, kPatience));
+    });
+    auto op = ReadOp(Block(1, data.size()), 0, data.size());
+    op.set_sendchecksums(checksums);
+    client.Send(Operation::kReadBlock, op);
+    const auto refused = client.Response();
+    EXPECT_EQ(refused.status(), ERROR);
+    EXPECT_NE(refused.message().find("does not keep up"), std::string::npos) << refused.message();
+    node.files.Set(FaultyFileSystem::Fault::kNone);
+    EXPECT_TRUE(deleted.get());
+    client.Send(Operation::kReadBlock, op);
+    ASSERT_EQ(client.Response().status(), SUCCESS);
+    EXPECT_EQ(client.Packets(0, checksums), data);
+    StoreBlock(*node.store, 77, data, 1001, node.storage(0));
+  }
+  EXPECT_TRUE(node.store->Find(1).has_value()) << "no fault of the replica";
 }
 
 TEST(TransferTest, DamageOnTheDiskIsCaughtByEveryReader) {
