@@ -1,25 +1,32 @@
 #include "cli/destination.h"
 
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace ebb::cli {
 
 namespace {
 
-constexpr std::string_view kFileExists = "org.apache.hadoop.fs.FileAlreadyExistsException";
-constexpr std::string_view kBeingCreated =
-    "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException";
+// What namenodes allow, unless they are configured otherwise.
+constexpr std::size_t kMaxNameBytes = 255;
 
-// With 'hdfs dfs', one of two commands that write a file under the same other name may report
-// success for the bytes of the other. Here the second one fails.
-std::unexpected<Error> TakenName(const Item& target, const std::string& path, const Error& error) {
-  if (error.exception_class != kFileExists && error.exception_class != kBeingCreated) {
-    return std::unexpected(error);
+// The first bytes of a UTF-8 text, as many whole letters as fit.
+std::string_view Beginning(std::string_view text, std::size_t most_bytes) {
+  if (text.size() <= most_bytes) return text;
+  while (most_bytes > 0 && (static_cast<unsigned char>(text[most_bytes]) & 0xC0) == 0x80) {
+    --most_bytes;
   }
-  return Fail(ErrorCode::kBusy,
-              fmt::format("`{}': another command writes {}; try again after it, or, if it has "
-                          "died, remove that file first",
-                          target.text, path));
+  return text.substr(0, most_bytes);
+}
+
+// A path beside the target that no other client writes, renames or deletes: with 'hdfs dfs', one of
+// two commands that write the same target may report success for the bytes of the other.
+std::string OtherPath(const Item& target) {
+  const std::string suffix = "._COPYING_." + target.files->client_name();
+  const std::string name = target.Name();
+  const std::string directory = target.path.substr(0, target.path.size() - name.size());
+  return fmt::format("{}{}{}", directory, Beginning(name, kMaxNameBytes - suffix.size()), suffix);
 }
 
 }  // namespace
@@ -77,10 +84,9 @@ Result<NewFile> NewFile::Create(const Item& target, bool direct, bool overwrite)
   NewFile file;
   file.target_ = target;
   file.overwrite_ = overwrite;
-  file.path_ = direct ? target.path : target.path + "._COPYING_";
-  auto stream = target.files->Create(file.path_, {.overwrite = direct && overwrite});
-  if (!stream && !direct) return TakenName(target, file.path_, stream.error());
-  EBB_ASSIGN(file.stream_, std::move(stream));
+  file.path_ = direct ? target.path : OtherPath(target);
+  EBB_ASSIGN(file.stream_,
+             target.files->Create(file.path_, {.overwrite = direct && overwrite}));
   return file;
 }
 

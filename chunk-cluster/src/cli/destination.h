@@ -22,12 +22,12 @@ namespace ebb::cli {
 // An error if there is a file, and `overwrite` is false, or if there is a directory.
 [[nodiscard]] Status CheckFree(const Item& target, bool overwrite);
 
-// Writes a file under another name first, so that nobody sees a part of it: `<name>._COPYING_`.
+// Writes a file under another name first, so that nobody sees a part of it:
+// `<name>._COPYING_.<client name>`.
 class NewFile {
  public:
   // `direct`: writes the name itself. `overwrite`: a file that has got the name meanwhile is
-  // replaced, else it stays and Create() or Finish() fails. A file of the other name always stays:
-  // it may be what another client is writing.
+  // replaced, else it stays and Create() or Finish() fails.
   [[nodiscard]] static Result<NewFile> Create(const Item& target, bool direct, bool overwrite);
   // Closes the file and gives it its name.
   [[nodiscard]] Status Finish();

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct Answer {
 
 class ShellTest : public ::testing::Test {
  protected:
+  using Calls = std::vector<std::string>;
+
   void SetUp() override {
     std::string pattern = fs::temp_directory_path() / "ebbfs-shell-XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
@@ -72,11 +75,19 @@ class ShellTest : public ::testing::Test {
     namenode_->names["/f"] = false;
   }
 
+  // The calls that changed names, with "ME" for the name of the client.
+  Calls CallsOfMe() const {
+    auto calls = namenode_->Calls();
+    for (auto& call : calls) {
+      call = std::regex_replace(call, std::regex("DFSClient_EBB_[0-9a-f]{8}_[0-9]+"), "ME");
+    }
+    return calls;
+  }
+
   static bool Has(const Answer& answer, const std::string& part) {
     return answer.text.contains(part);
   }
 
-  using Calls = std::vector<std::string>;
   fs::path directory_;
   FakeDatanode node_;
   std::unique_ptr<FakeNamenode> namenode_;
@@ -121,15 +132,16 @@ TEST_F(ShellTest, AFailedPutDeletesItsOwnFileOnly) {
   node_.packets_until_end = 0;
   EXPECT_EQ(Run("-put -d local /x").code, 1);
   EXPECT_EQ(Run("-put local /y").code, 1);
-  EXPECT_EQ(namenode_->Calls(), (Calls{"create /x", "create /y._COPYING_", "delete /y._COPYING_"}));
+  EXPECT_EQ(CallsOfMe(),
+            (Calls{"create /x", "create /y._COPYING_.ME", "delete /y._COPYING_.ME"}));
 }
 
 TEST_F(ShellTest, OnlyForceReplacesAFileThatHasGotTheNameMeanwhile) {
   EXPECT_EQ(Run("-put local /x").code, 0);
   EXPECT_EQ(Run("-put -f local /y").code, 0);
-  EXPECT_EQ(namenode_->Calls(),
-            (Calls{"create /x._COPYING_", "rename2 /x._COPYING_ /x", "create /y._COPYING_",
-                   "rename2 /y._COPYING_ /y overwrite"}));
+  EXPECT_EQ(CallsOfMe(),
+            (Calls{"create /x._COPYING_.ME", "rename2 /x._COPYING_.ME /x",
+                   "create /y._COPYING_.ME", "rename2 /y._COPYING_.ME /y overwrite"}));
 }
 
 TEST_F(ShellTest, AFileThatHasGotTheNameMeanwhileIsNotReplacedByAnEmptyOne) {
@@ -146,18 +158,34 @@ TEST_F(ShellTest, AFileThatHasGotTheNameMeanwhileIsNotReplacedByAnEmptyOne) {
   EXPECT_EQ(namenode_->Calls(), Calls{"create /x"});
 }
 
-// It may be what another put is writing: the bytes of one would get the name by the rename of the
-// other.
-TEST_F(ShellTest, AFileUnderTheOtherNameStays) {
-  Store("one line\n");
-  namenode_->names["/x._COPYING_"] = false;
-  for (const char* command : {"-put local /x", "-put -f local /x", "-cp /f /x"}) {
-    const auto answer = Run(command);
-    EXPECT_EQ(answer.code, 1) << command;
-    EXPECT_TRUE(Has(answer, "another command writes /x._COPYING_; try again after it, or"))
-        << command << answer.text;
+// Another put of the same name may be writing, or may have died: both write names of their own.
+TEST_F(ShellTest, TwoCommandsNeverWriteTheSameOtherName) {
+  node_.packets_until_end = 0;
+  for (const char* command : {"-put local /x", "-put -f local /x"}) {
+    EXPECT_EQ(Run(command).code, 1) << command;
   }
-  EXPECT_EQ(namenode_->Calls(), Calls());
+  const auto calls = namenode_->Calls();
+  ASSERT_EQ(calls.size(), 4U);
+  EXPECT_EQ("delete" + calls[0].substr(calls[0].find(' ')), calls[1]);
+  EXPECT_EQ("delete" + calls[2].substr(calls[2].find(' ')), calls[3]);
+  EXPECT_NE(calls[0], calls[2]);
+}
+
+TEST_F(ShellTest, ALongNameIsCutInTheOtherNameBetweenTwoLetters) {
+  // "e" and 127 letters of two bytes: 255 bytes, as many as a name may have.
+  std::string name = "e";
+  for (int i = 0; i < 127; ++i) name += "\xc3\xa8";
+  EXPECT_EQ(Run("-put local '/" + name + "'").code, 0);
+  const auto calls = namenode_->Calls();
+  ASSERT_EQ(calls.size(), 2U);
+  const std::string other = calls[0].substr(std::string("create /").size());
+  EXPECT_LE(other.size(), 255U);
+  EXPECT_GE(other.size(), 254U);
+  EXPECT_EQ(calls[1], "rename2 /" + other + " /" + name);
+  const std::size_t kept = other.find("._COPYING_.");
+  ASSERT_NE(kept, std::string::npos);
+  EXPECT_EQ(other.substr(0, kept), name.substr(0, kept));
+  EXPECT_EQ(kept % 2, 1U) << "whole letters";
 }
 
 TEST_F(ShellTest, AFileIsNotCopiedOverItself) {
@@ -182,8 +210,8 @@ TEST_F(ShellTest, WhatClientsEncodeIsRefusedBeforeAFileIsGone) {
   EXPECT_EQ(namenode_->Calls(), Calls());
   EXPECT_EQ(Run("-put local /g").code, 1);
   EXPECT_EQ(Run("-touchz /empty").code, 0);
-  EXPECT_EQ(namenode_->Calls(),
-            (Calls{"create /g._COPYING_", "delete /g._COPYING_", "create /empty"}));
+  EXPECT_EQ(CallsOfMe(),
+            (Calls{"create /g._COPYING_.ME", "delete /g._COPYING_.ME", "create /empty"}));
 }
 
 TEST_F(ShellTest, ForceHidesOnlyThatAPatternHasNoMatch) {

@@ -105,6 +105,8 @@ class FileSystem {
   [[nodiscard]] Result<bool> Truncate(const std::string& path, std::uint64_t length);
 
   [[nodiscard]] NamenodeConnection& namenode() { return namenode_; }
+  // The holder of the leases of this client's files. No other client has this name.
+  [[nodiscard]] const std::string& client_name() const { return leases_.client_name(); }
   [[nodiscard]] const Configuration& configuration() const { return configuration_; }
   // "hdfs://AUTHORITY".
   [[nodiscard]] std::string uri() const { return "hdfs://" + authority_; }
