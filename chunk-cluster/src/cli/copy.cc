@@ -20,6 +20,22 @@ Status CheckApart(const Item& from, const Item& target) {
   return {};
 }
 
+bool IsInSnapshot(const Item& item) { return item.path.contains("/.snapshot/"); }
+
+// Whether both are one file, also under two names of its path or of its namenodes.
+bool IsSame(const Item& from, const Item& target) {
+  const bool one_system = from.files == target.files;
+  if (one_system && from.path == target.path) return true;
+  if (!from.status || !target.status || from.status->file_id != target.status->file_id) {
+    return false;
+  }
+  // A file of a snapshot has the id of the file that it was taken of.
+  if (IsInSnapshot(from) || IsInSnapshot(target)) return false;
+  // Ids of two clusters may be equal.
+  return one_system || (from.status->modified_millis == target.status->modified_millis &&
+                        from.status->length == target.status->length);
+}
+
 // Where the item goes. An error if it does not exist, or would go into itself.
 Result<Item> SourceAndTarget(Shell& shell, const Item& item, const Item& to) {
   if (!item.status) return Refuse(item.text, kNoSuchFile);
@@ -42,7 +58,7 @@ class Copier {
  private:
   Status CopyFile(const Item& from, const Item& target) {
     EBB_TRY(CheckFree(target, force_));
-    if (direct_ && from.files == target.files && from.path == target.path) {
+    if (direct_ && IsSame(from, target)) {
       // The file would be gone before its first byte is copied.
       return Fail(ErrorCode::kInvalid,
                   fmt::format("`{}' to `{}': are identical; name another target", from.text,

@@ -190,12 +190,22 @@ TEST_F(ShellTest, ALongNameIsCutInTheOtherNameBetweenTwoLetters) {
 
 TEST_F(ShellTest, AFileIsNotCopiedOverItself) {
   Store("one line\n");
-  for (const char* command : {"-cp -f -d /f /f", "-cp -f -d /f /"}) {
+  namenode_->names["/.reserved/.inodes/17"] = false;
+  for (const char* command : {"-cp -f -d /f /f", "-cp -f -d /f /",
+                              "-cp -f -d /f /.reserved/.inodes/17",
+                              "-cp -f -d /.reserved/.inodes/17 /f"}) {
     const auto answer = Run(command);
     EXPECT_EQ(answer.code, 1) << command;
     EXPECT_TRUE(Has(answer, "are identical")) << command << answer.text;
   }
+  const auto other_name = Run("-cp -f -d hdfs://localhost:" + std::to_string(port_) + "/f /f");
+  EXPECT_TRUE(Has(other_name, "are identical")) << other_name.text;
   EXPECT_EQ(namenode_->Calls(), Calls());
+  // A snapshot keeps the bytes that are copied.
+  namenode_->names["/.snapshot/s/f"] = false;
+  const auto restored = Run("-cp -f -d /.snapshot/s/f /f");
+  EXPECT_EQ(restored.code, 0) << restored.text;
+  EXPECT_EQ(namenode_->Calls(), Calls{"create /f"});
 }
 
 TEST_F(ShellTest, WhatClientsEncodeIsRefusedBeforeAFileIsGone) {
