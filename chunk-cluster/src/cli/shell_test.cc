@@ -128,6 +128,16 @@ TEST_F(ShellTest, ATailThatFollowsEndsWhenItsOutputIsLost) {
   EXPECT_TRUE(Has(lost, "standard output is closed")) << lost.text;
 }
 
+// Without a byte to write, the command would notice nothing.
+TEST_F(ShellTest, ATailThatFollowsAFileThatDoesNotGrowEndsWithItsReader) {
+  Store("one line\n");
+  const auto ended = Line("{ timeout 60 '" EBBFS_PROGRAM "' --conf . -fs hdfs://127.0.0.1:" +
+                          std::to_string(port_) +
+                          " -tail -f -s 1000 /f; echo code $? >&2; } | head -c 9");
+  EXPECT_TRUE(Has(ended, "one line")) << ended.text;
+  EXPECT_TRUE(Has(ended, "code 1\n")) << ended.text;
+}
+
 TEST_F(ShellTest, AFailedPutDeletesItsOwnFileOnly) {
   node_.packets_until_end = 0;
   EXPECT_EQ(Run("-put -d local /x").code, 1);

@@ -1,10 +1,14 @@
 // cat, text, head, tail
+#include <poll.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <climits>
+#include <cstdint>
 #include <cstdio>
-#include <thread>
 
 #include "cli/commands.h"
 
@@ -98,11 +102,19 @@ Status ShowText(const Item& item) {
   }
 }
 
+// Waits for the interval. An error at once if nobody reads the output any more.
+Status AwaitInterval(std::chrono::seconds interval) {
+  pollfd output = {STDOUT_FILENO, 0, 0};
+  const auto millis = std::min<std::int64_t>(std::chrono::milliseconds(interval).count(), INT_MAX);
+  if (poll(&output, 1, static_cast<int>(millis)) > 0) return OutputClosed();
+  return {};
+}
+
 // Shows what is appended to a file, until the user ends the command, or nobody reads what it shows.
 Status Follow(const Item& item, std::uint64_t offset, std::chrono::seconds interval) {
   for (;;) {
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return OutputClosed();
-    std::this_thread::sleep_for(interval);
+    EBB_TRY(AwaitInterval(interval));
     EBB_ASSIGN(const auto in, OpenItem(item));
     if (in->length() <= offset) continue;
     EBB_TRY(in->Seek(offset));
