@@ -17,6 +17,7 @@ void TaskQueue::Add(const char* what, std::function<void()> task) {
                  prepared.error().message);
     return;
   }
+  promised_ = false;
   tasks_.push_back({what, std::move(task)});
   if (tasks_.size() > free_threads_ && threads_.size() < most_threads_) StartThread();
   changed_.notify_one();
@@ -24,7 +25,14 @@ void TaskQueue::Add(const char* what, std::function<void()> task) {
 
 Status TaskQueue::CheckRoom() {
   const std::lock_guard lock(mutex_);
-  return Prepare();
+  auto prepared = Prepare();
+  promised_ = prepared.has_value();
+  return prepared;
+}
+
+std::size_t TaskQueue::threads() {
+  const std::lock_guard lock(mutex_);
+  return threads_.size();
 }
 
 Status TaskQueue::Prepare() {
@@ -38,10 +46,14 @@ Status TaskQueue::Prepare() {
 }
 
 void TaskQueue::StartThread() {
+  for (auto& thread : ended_) thread.join();
+  ended_.clear();
+  const auto self = threads_.emplace(threads_.end());
   try {
-    threads_.emplace_back([this] { Loop(); });
+    *self = std::thread([this, self] { Loop(self); });
     ++free_threads_;
   } catch (const std::system_error& error) {
+    threads_.erase(self);
     spdlog::warn("no further thread for a queue that has {}: {}; raise this process's limit on "
                  "threads",
                  threads_.size(), error.what());
@@ -55,29 +67,39 @@ void TaskQueue::Stop() {
     tasks_.clear();
   }
   changed_.notify_all();
-  for (auto& thread : threads_) {
-    if (thread.joinable()) thread.join();
+  // No thread starts, and none joins `ended_`, from now on.
+  for (auto* const threads : {&threads_, &ended_}) {
+    for (auto& thread : *threads) {
+      if (thread.joinable()) thread.join();
+    }
   }
 }
 
-void TaskQueue::Loop() {
-  for (;;) {
-    Task task;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
-      if (stopping_) return;
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
-      --free_threads_;
-    }
+std::optional<TaskQueue::Task> TaskQueue::Next(Threads::iterator self) {
+  std::unique_lock lock(mutex_);
+  const auto wakes = [this] { return stopping_ || !tasks_.empty(); };
+  while (!changed_.wait_for(lock, idle_, wakes)) {
+    if (promised_ && threads_.size() == 1) continue;
+    --free_threads_;
+    ended_.splice(ended_.end(), threads_, self);
+    return std::nullopt;
+  }
+  if (stopping_) return std::nullopt;
+  Task task = std::move(tasks_.front());
+  tasks_.pop_front();
+  --free_threads_;
+  return task;
+}
+
+void TaskQueue::Loop(Threads::iterator self) {
+  while (auto task = Next(self)) {
     try {
-      task.run();
+      task->run();
     } catch (const std::system_error& error) {
-      spdlog::warn("a task ({}) broke off: {}", task.what, error.what());
+      spdlog::warn("a task ({}) broke off: {}", task->what, error.what());
     }
     // What the task holds goes before its thread is free.
-    task.run = nullptr;
+    task.reset();
     const std::lock_guard lock(mutex_);
     ++free_threads_;
   }

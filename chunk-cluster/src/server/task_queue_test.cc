@@ -6,6 +6,7 @@
 #include <future>
 #include <latch>
 #include <system_error>
+#include <thread>
 
 #include "common/thread_shortage.h"
 
@@ -43,6 +44,23 @@ TEST(TaskQueueTest, AQueueWithoutAThreadTakesNoTaskUntilThereIsOne) {
   }
   EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
   EXPECT_TRUE(dropped);
+}
+
+TEST(TaskQueueTest, ThreadsWithoutTasksEnd) {
+  std::promise<void> ran;
+  TaskQueue queue(3, 10, std::chrono::milliseconds(1));
+  for (int round = 0; round < 3; ++round) {
+    std::latch met(4);
+    for (int i = 0; i < 3; ++i) queue.Add("meeting", [&] { met.arrive_and_wait(); });
+    met.arrive_and_wait();
+    while (queue.threads() > 0) std::this_thread::yield();
+  }
+  // The thread of a task that was promised room stays.
+  ASSERT_TRUE(queue.CheckRoom().has_value());
+  const ThreadShortage shortage;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  queue.Add("promised", [&] { ran.set_value(); });
+  EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }
 
 TEST(TaskQueueTest, AFullQueueSaysSo) {
