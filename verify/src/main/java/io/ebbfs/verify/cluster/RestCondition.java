@@ -28,16 +28,13 @@ final class RestCondition {
    * @param serversAway how many servers are meant to be down
    */
   String objection(int serversAway) throws IOException {
-    String underProtection = underProtection(probe.cluster(), serversAway);
+    String underProtection = underProtection(serversAway);
     return underProtection != null ? underProtection : probe.activity();
   }
 
   /** What the namenode says about servers, blocks and stripes that are missing; null if nothing. */
-  String underProtection() throws IOException {
-    return underProtection(probe.cluster(), 0);
-  }
-
-  private String underProtection(GetClusterResponseProto cluster, int serversAway) {
+  String underProtection(int serversAway) throws IOException {
+    GetClusterResponseProto cluster = probe.cluster();
     long live = cluster.getServersList().stream().filter(ServerStatusProto::getLive).count();
     if (cluster.getSafeMode() || live < local.layout().servers() - serversAway) {
       return "%d servers are live%s".formatted(live, cluster.getSafeMode() ? ", safe mode" : "");

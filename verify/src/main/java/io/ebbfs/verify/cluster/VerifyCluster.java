@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -199,6 +200,14 @@ public final class VerifyCluster implements AutoCloseable {
     return ((HdfsBlockLocation) location).getLocatedBlock().getBlock().getBlockPoolId();
   }
 
+  /** Puts another {@code policies.yaml} in force: the control plane reads it again by itself. */
+  public void replacePolicies(String text) throws IOException {
+    Path policies = directory.resolve("conf/policies.yaml");
+    Path next = policies.resolveSibling("policies.yaml.new");
+    Files.writeString(next, text);
+    Files.move(next, policies, StandardCopyOption.REPLACE_EXISTING);
+  }
+
   // ---- transitions ------------------------------------------------------------------------------
 
   public ProposedProto propose(DecisionProto decision) throws IOException {
@@ -235,7 +244,12 @@ public final class VerifyCluster implements AutoCloseable {
 
   /** What a lost disk could hurt now; null if all blocks have all replicas or a whole stripe. */
   public String whyNotRedundant() throws IOException {
-    return rest.underProtection();
+    return whyNotRedundant(0);
+  }
+
+  /** The same while this number of servers is meant to be down. */
+  public String whyNotRedundant(int serversAway) throws IOException {
+    return rest.underProtection(serversAway);
   }
 
   /** How the number of blocks on disks differs from the metadata; null if it does not. */
@@ -247,7 +261,17 @@ public final class VerifyCluster implements AutoCloseable {
   public static void await(
       String what, long timeoutMillis, ConditionWaiter.Objection<IOException> condition)
       throws InterruptedException {
-    ConditionWaiter waiter = ConditionWaiter.within(timeoutMillis).every(20);
+    await(what, timeoutMillis, 20, condition);
+  }
+
+  /** The same, asked at this interval. */
+  public static void await(
+      String what,
+      long timeoutMillis,
+      long everyMillis,
+      ConditionWaiter.Objection<IOException> condition)
+      throws InterruptedException {
+    ConditionWaiter waiter = ConditionWaiter.within(timeoutMillis).every(everyMillis);
     Optional<String> objection =
         waiter.objection(
             () -> {

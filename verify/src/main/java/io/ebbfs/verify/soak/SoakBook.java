@@ -1,9 +1,8 @@
 package io.ebbfs.verify.soak;
 
+import io.ebbfs.verify.cluster.RunLog;
 import io.ebbfs.verify.soak.Finding.Kind;
 import java.io.PrintStream;
-import java.time.LocalTime;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -20,6 +19,7 @@ final class SoakBook {
   private static final int PRINTED = 20;
 
   private final PrintStream out;
+  private final RunLog log;
   private final List<SoakFile> files = new ArrayList<>();
   private final Set<String> goneNames = new HashSet<>();
   private final Map<String, Long> acknowledged = new TreeMap<>();
@@ -31,14 +31,12 @@ final class SoakBook {
 
   SoakBook(PrintStream out) {
     this.out = out;
+    this.log = new RunLog(out);
   }
 
   /** One line with the time. */
   void say(String format, Object... arguments) {
-    out.println(
-        LocalTime.now().format(DateTimeFormatter.ofPattern("HH:mm:ss"))
-            + "  "
-            + format.formatted(arguments));
+    log.say(format, arguments);
   }
 
   // ---- files ------------------------------------------------------------------------------------

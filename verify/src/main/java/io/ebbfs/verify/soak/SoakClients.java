@@ -4,11 +4,11 @@ import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.client.ToolProcess;
 import io.ebbfs.testbed.cluster.LocalCluster;
+import io.ebbfs.verify.cluster.ClientSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -18,18 +18,6 @@ import java.util.function.UnaryOperator;
 final class SoakClients implements AutoCloseable {
   /** Longer than any time-out of a client together with all of its retries. */
   private static final long PATIENCE_SECONDS = 240;
-
-  /** Every wait of a client is bounded by some seconds, so that it notices faults in time. */
-  private static final Map<String, String> SETTINGS =
-      Map.of(
-          "dfs.blocksize", "1048576",
-          "dfs.client.socket-timeout", "8000",
-          "dfs.client.datanode-restart.timeout", "5",
-          "ipc.client.rpc-timeout.ms", "20000",
-          "ipc.client.connect.timeout", "3000",
-          "ipc.client.connect.max.retries", "30",
-          "ipc.client.connect.retry.interval", "300",
-          "ipc.client.connect.max.retries.on.timeouts", "3");
 
   private final Build build;
   private final LocalCluster cluster;
@@ -49,7 +37,7 @@ final class SoakClients implements AutoCloseable {
         cluster.layout().lab() == null
             ? UnaryOperator.identity()
             : cluster.layout().lab()::clientCommand;
-    java.util.Map<String, String> settings = new java.util.TreeMap<>(SETTINGS);
+    java.util.Map<String, String> settings = new java.util.TreeMap<>(ClientSettings.UNDER_FAULTS);
     settings.put("fs.defaultFS", cluster.stockClient().uri());
     return new ToolProcess(build.home(), "SoakTool", List.of(), settings, log, place);
   }

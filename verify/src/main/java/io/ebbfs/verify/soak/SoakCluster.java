@@ -7,11 +7,10 @@ import io.ebbfs.testbed.cluster.LocalCluster;
 import io.ebbfs.testbed.lab.Laboratory;
 import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.testbed.process.ShiftedClocks;
+import io.ebbfs.verify.cluster.ImageDisks;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -22,6 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 final class SoakCluster implements AutoCloseable {
   private static final int SERVERS = 6;
   private static final int DISKS = 3;
+  private static final long DISK_BYTES = 384L << 20;
   private static final String LINK_RATE = "1gbit";
 
   private static final String POLICIES =
@@ -53,10 +53,10 @@ final class SoakCluster implements AutoCloseable {
           "lease: 5s\npoll: 100ms\ncombineTimeout: 20s\n");
 
   private final VerifyCluster verified;
-  private final SoakDisks disks;
+  private final ImageDisks disks;
   private final Leaks leaks;
 
-  private SoakCluster(VerifyCluster verified, SoakDisks disks) {
+  private SoakCluster(VerifyCluster verified, ImageDisks disks) {
     this.verified = verified;
     this.disks = disks;
     this.leaks = new Leaks(verified.local());
@@ -85,7 +85,7 @@ final class SoakCluster implements AutoCloseable {
   /** With a network and file systems, which are removed again if the start fails. */
   private static SoakCluster withPlace(ClusterSpec spec)
       throws ClusterException, IOException, InterruptedException {
-    AtomicReference<SoakDisks> disks = new AtomicReference<>();
+    AtomicReference<ImageDisks> disks = new AtomicReference<>();
     try {
       LocalCluster local =
           Laboratory.start(
@@ -94,7 +94,7 @@ final class SoakCluster implements AutoCloseable {
               LINK_RATE,
               created -> {
                 prepare(created);
-                disks.set(SoakDisks.mount(created));
+                disks.set(ImageDisks.mount(created, DISK_BYTES));
               });
       return new SoakCluster(
           VerifyCluster.of(local, () -> removePlace(local, disks.get())), disks.get());
@@ -117,7 +117,7 @@ final class SoakCluster implements AutoCloseable {
     }
   }
 
-  private static void removePlace(LocalCluster local, SoakDisks disks) {
+  private static void removePlace(LocalCluster local, ImageDisks disks) {
     try {
       local.layout().lab().down();
       disks.close();
@@ -137,7 +137,7 @@ final class SoakCluster implements AutoCloseable {
   }
 
   /** Null if the disks have no file systems of their own. */
-  SoakDisks disks() {
+  ImageDisks disks() {
     return disks;
   }
 
@@ -151,10 +151,7 @@ final class SoakCluster implements AutoCloseable {
    * gets another name.
    */
   void stopAdapting() throws IOException {
-    Path policies = local().directory().resolve("conf/policies.yaml");
-    Path next = policies.resolveSibling("policies.yaml.new");
-    Files.writeString(next, POLICIES.formatted("none", "/nothing"));
-    Files.move(next, policies, StandardCopyOption.REPLACE_EXISTING);
+    verified.replacePolicies(POLICIES.formatted("none", "/nothing"));
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.cluster.LocalCluster;
 import io.ebbfs.testbed.process.ProcessNames;
 import io.ebbfs.testbed.process.ShiftedClocks;
+import io.ebbfs.verify.cluster.ImageDisks;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import io.ebbfs.verify.soak.Finding.Kind;
 import java.io.IOException;
@@ -84,7 +85,7 @@ final class SoakFaults implements Runnable {
 
   private final VerifyCluster verified;
   private final LocalCluster cluster;
-  private final SoakDisks disks;
+  private final ImageDisks disks;
   private final SoakClients clients;
   private final SoakBook book;
   private final Random random;
@@ -98,7 +99,7 @@ final class SoakFaults implements Runnable {
    */
   SoakFaults(
       VerifyCluster verified,
-      SoakDisks disks,
+      ImageDisks disks,
       SoakClients clients,
       SoakBook book,
       Random random,

@@ -1,4 +1,4 @@
-package io.ebbfs.verify.soak;
+package io.ebbfs.verify.cluster;
 
 import io.ebbfs.testbed.ClusterException;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.ebbfs.verify.soak;
+package io.ebbfs.verify.cluster;
 
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
@@ -15,8 +15,7 @@ import java.util.Optional;
  * made to fail every access. Each file system is ext4 on a file that is mounted through a loop
  * device. Needs root. Not thread-safe.
  */
-final class SoakDisks implements AutoCloseable {
-  private static final String IMAGE_BYTES = "402653184"; // 384 MiB, sparse
+public final class ImageDisks implements AutoCloseable {
   private static final String FILLER = "filler";
   private static final long UNMOUNT_MILLIS = 20_000;
 
@@ -26,14 +25,21 @@ final class SoakDisks implements AutoCloseable {
           + " ioctl(F, 0x8004587d, $how) or die $!";
 
   private final LocalCluster cluster;
+  private final long imageBytes;
 
-  private SoakDisks(LocalCluster cluster) {
+  private ImageDisks(LocalCluster cluster, long imageBytes) {
     this.cluster = cluster;
+    this.imageBytes = imageBytes;
   }
 
-  /** Makes and mounts the file systems of a cluster that was not started yet. */
-  static SoakDisks mount(LocalCluster cluster) throws ClusterException, InterruptedException {
-    SoakDisks disks = new SoakDisks(cluster);
+  /**
+   * Makes and mounts the file systems of a cluster that was not started yet.
+   *
+   * @param imageBytes of each; the files are sparse
+   */
+  public static ImageDisks mount(LocalCluster cluster, long imageBytes)
+      throws ClusterException, InterruptedException {
+    ImageDisks disks = new ImageDisks(cluster, imageBytes);
     String root = cluster.directory().toString();
     // Processes in network namespaces have mounts of their own. Only in a shared mount do they
     // see what is mounted and unmounted later.
@@ -53,7 +59,7 @@ final class SoakDisks implements AutoCloseable {
       Files.createDirectories(image.getParent());
       Files.createDirectories(cluster.diskDirectory(server, disk));
       try (RandomAccessFile file = new RandomAccessFile(image.toFile(), "rw")) {
-        file.setLength(Long.parseLong(IMAGE_BYTES));
+        file.setLength(imageBytes);
       }
     } catch (IOException e) {
       throw new ClusterException("%s: %s".formatted(image, e), e);
@@ -74,7 +80,7 @@ final class SoakDisks implements AutoCloseable {
   // ---- faults -----------------------------------------------------------------------------------
 
   /** Leaves no free byte. */
-  void fill(int server, int disk) throws ClusterException, InterruptedException {
+  public void fill(int server, int disk) throws ClusterException, InterruptedException {
     Path directory = cluster.diskDirectory(server, disk);
     Path filler = directory.resolve(FILLER);
     try {
@@ -104,7 +110,7 @@ final class SoakDisks implements AutoCloseable {
   }
 
   /** Takes back what {@link #fill} did. */
-  void empty(int server, int disk) throws ClusterException {
+  public void empty(int server, int disk) throws ClusterException {
     Path directory = cluster.diskDirectory(server, disk);
     try {
       Files.deleteIfExists(directory.resolve(FILLER));
@@ -115,18 +121,18 @@ final class SoakDisks implements AutoCloseable {
   }
 
   /** Lets every write fail from now on, as ext4 does after an error. Unsynced changes are lost. */
-  void makeReadOnly(int server, int disk) throws ClusterException, InterruptedException {
+  public void makeReadOnly(int server, int disk) throws ClusterException, InterruptedException {
     String directory = cluster.diskDirectory(server, disk).toString();
     Command.run("mount", "-o", "remount,abort", directory);
   }
 
   /** Lets every access fail from now on. */
-  void makeFail(int server, int disk) throws ClusterException, InterruptedException {
+  public void makeFail(int server, int disk) throws ClusterException, InterruptedException {
     Command.run("perl", "-e", SHUTDOWN, cluster.diskDirectory(server, disk).toString());
   }
 
   /** Checks and mounts a read-only or failing disk again. Its server must not run. */
-  void repair(int server, int disk) throws ClusterException, InterruptedException {
+  public void repair(int server, int disk) throws ClusterException, InterruptedException {
     unmount(server, disk);
     // 1: errors were corrected.
     Command.run(1, "e2fsck", "-fy", image(server, disk).toString());
