@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
@@ -216,7 +217,16 @@ public final class LocalCluster {
    * Starts every process and waits until each chunk server is registered. If the start fails, every
    * process is stopped again.
    */
-  public synchronized void start() throws ClusterException, InterruptedException {
+  public void start() throws ClusterException, InterruptedException {
+    startWithout(Set.of());
+  }
+
+  /** The same without some chunk servers, which may be started later: they join as new ones. */
+  public synchronized void startWithout(Set<Integer> later)
+      throws ClusterException, InterruptedException {
+    for (int server : later) {
+      checkServer(server);
+    }
     try (ClusterLock lock = ClusterLock.take(directory)) {
       checkNotRunning();
       ClusterFiles.checkSpace(directory);
@@ -227,7 +237,7 @@ public final class LocalCluster {
       try (NamenodeClient client = namenodeClient()) {
         stockClient().writeConf();
         save();
-        starter.all(commands(), client);
+        starter.all(commands(), client, later);
       } catch (ClusterException | InterruptedException | RuntimeException e) {
         stopAfterFailure();
         throw e;

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * Starts the processes of a cluster, in the order in which they need each other, and waits until
@@ -35,11 +37,18 @@ final class ProcessStarter {
     }
   }
 
-  /** Starts every process. The control plane works without the broker until the broker is ready. */
-  void all(ProcessCommands commands, NamenodeClient client)
+  /**
+   * Starts every process but some chunk servers. The control plane works without the broker until
+   * the broker is ready.
+   */
+  void all(ProcessCommands commands, NamenodeClient client, Set<Integer> later)
       throws ClusterException, IOException, InterruptedException {
     ReadinessWaiter waiter = new ReadinessWaiter(commands);
-    int servers = commands.layout().servers();
+    List<Integer> servers =
+        IntStream.range(0, commands.layout().servers())
+            .filter(server -> !later.contains(server))
+            .boxed()
+            .toList();
     int namenodes = commands.layout().namenodes();
     for (int node = 0; node < commands.layout().ports().store().size(); node++) {
       launchStore(commands, node);
@@ -51,15 +60,15 @@ final class ProcessStarter {
     for (int i = 0; i < namenodes; i++) {
       waiter.namenode(i);
     }
-    for (int server = 0; server < servers; server++) {
+    for (int server = 0; server < commands.layout().servers(); server++) {
       makeDisks(commands, server);
     }
-    for (int server = 0; server < servers; server++) {
+    for (int server : servers) {
       launchServer(commands, server);
     }
     launchControl(commands);
     waiter.kafka();
-    for (int server = 0; server < servers; server++) {
+    for (int server : servers) {
       waiter.server(server);
     }
     if (commands.layout().hasWebHdfs()) {
@@ -67,7 +76,7 @@ final class ProcessStarter {
       waiter.webHdfs();
     }
     waiter.control();
-    waiter.allRegistered(client);
+    waiter.registered(client, servers.size());
   }
 
   void namenode(ProcessCommands commands, int index)

@@ -99,11 +99,15 @@ record ReadinessWaiter(ProcessCommands commands) {
     }
   }
 
-  /** Waits until the namenode has left safe mode and counts every chunk server as live. */
-  void allRegistered(NamenodeClient namenode) throws ClusterException, InterruptedException {
+  /**
+   * Waits until the namenode has left safe mode and counts this number of chunk servers as live.
+   */
+  void registered(NamenodeClient namenode, int servers)
+      throws ClusterException, InterruptedException {
     try {
       Optional<String> objection =
-          ConditionWaiter.within(REGISTER_MILLIS).objection(() -> unregistered(namenode.cluster()));
+          ConditionWaiter.within(REGISTER_MILLIS)
+              .objection(() -> unregistered(namenode.cluster(), servers));
       if (objection.isPresent()) {
         throw new ClusterException(
             failure(
@@ -115,8 +119,7 @@ record ReadinessWaiter(ProcessCommands commands) {
     }
   }
 
-  private String unregistered(GetClusterResponseProto cluster) {
-    int servers = commands.layout().servers();
+  private static String unregistered(GetClusterResponseProto cluster, int servers) {
     long live = cluster.getServersList().stream().filter(ServerStatusProto::getLive).count();
     return live >= servers && !cluster.getSafeMode()
         ? null

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -58,7 +59,9 @@ final class LocalClusterSystemTest {
     new Random(SEED).nextBytes(data);
     Path file = Files.write(temp.resolve("file"), data);
     cluster = LocalCluster.create(Build.find(), spec());
-    cluster.start();
+    cluster.startWithout(Set.of(3));
+    assertThat(cluster.running()).hasSize(SERVERS + 2).doesNotContainKey("server-03");
+    cluster.startServer(3);
     assertThat(cluster.running()).hasSize(SERVERS + 3);
     shell("-put", file.toString(), "/file");
     assertSame(data, "before anything");
