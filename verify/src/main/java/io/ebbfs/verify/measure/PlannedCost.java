@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** Computes the cost of transitions from the plans of the coding library. */
-final class PlannedCost {
+public final class PlannedCost {
   private PlannedCost() {}
 
   /** The cost of encoding, given the stripes that came of it. */
@@ -95,8 +95,12 @@ final class PlannedCost {
 
   /** The cost of one repair of the stripe. */
   static TransitionCost ofRepair(ErasureCode code, StripeRow stripe, TransitionRow repair) {
+    return ofRepair(code, stripe, new TreeSet<>(repair.getStripes(0).getPositionsList()));
+  }
+
+  /** The cost of rebuilding these positions of the stripe. */
+  public static TransitionCost ofRepair(ErasureCode code, StripeRow stripe, Set<Integer> rebuilt) {
     Map<Integer, Long> lengths = lengths(stripe);
-    Set<Integer> rebuilt = new TreeSet<>(repair.getStripes(0).getPositionsList());
     return of(Planner.repair(code, lengths.keySet(), rebuilt, Set.of(), ReadCost.UNIFORM), lengths);
   }
 

@@ -3,7 +3,8 @@ package io.ebbfs.verify.measure;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 
 /** The blocks and bytes that a transition reads and writes. */
-record TransitionCost(long blocksRead, long blocksWritten, long bytesRead, long bytesWritten) {
+public record TransitionCost(
+    long blocksRead, long blocksWritten, long bytesRead, long bytesWritten) {
   static final TransitionCost NONE = new TransitionCost(0, 0, 0, 0);
 
   /** The cost that the chunk servers counted. */
