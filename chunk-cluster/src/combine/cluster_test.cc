@@ -173,6 +173,10 @@ TEST_F(ClusterTest, CombinesBetweenServers) {
   EXPECT_EQ(response.bytesreadremote(), data_[0].size() + data_[1].size());
   EXPECT_EQ(response.byteswrittenlocal(), length);
   EXPECT_EQ(response.byteswrittenremote(), 2 * length);
+  EXPECT_EQ(servers_[0]->engine->bytes_received(), response.bytesreadremote());
+  std::uint64_t received = 0;
+  for (const auto& server : servers_) received += server->transfers->counters().background_bytes;
+  EXPECT_EQ(received, response.byteswrittenremote());
 }
 
 // Flips a bit of every output on its way from the combine to the disk.

@@ -122,6 +122,7 @@ ebbfs::CombineResponseProto CombineEngine::Execute(const ebbfs::CombineRequestPr
   try {
     auto response =
         ExecuteCombine({io_, group_, stopping_, options_.run}, request, *plan, std::move(*lease));
+    bytes_received_ += response.bytesreadremote();
     const auto elapsed = std::chrono::steady_clock::now() - start;
     response.set_elapsedmicros(static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count()));

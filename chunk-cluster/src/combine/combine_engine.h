@@ -57,6 +57,8 @@ class CombineEngine {
 
   [[nodiscard]] std::uint32_t running() const { return running_; }
   [[nodiscard]] std::uint64_t bytes_held() const { return budget_.held(); }
+  // Bytes of sources that came from other servers, since the start of the process.
+  [[nodiscard]] std::uint64_t bytes_received() const { return bytes_received_; }
 
  private:
   struct Entry;
@@ -73,6 +75,7 @@ class CombineEngine {
   BlockIo& io_;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::uint32_t> running_ = 0;
+  std::atomic<std::uint64_t> bytes_received_ = 0;
   MemoryBudget budget_;
 
   std::mutex mutex_;

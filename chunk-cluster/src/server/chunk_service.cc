@@ -149,6 +149,9 @@ ebbfs::ChunkStatusResponseProto ChunkService::GetStatus() {
   response.set_degradedreads(reads.reads);
   response.set_degradedreadbytes(reads.bytes);
   response.set_degradedreadsources(reads.sources);
+  if (transfers_ != nullptr) {
+    response.set_backgroundbytesreceived(transfers_->background_bytes + engine_.bytes_received());
+  }
   blocks_.DescribeScrub(response);
   return response;
 }

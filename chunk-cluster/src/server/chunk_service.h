@@ -5,6 +5,7 @@
 #include "combine/degraded_reader.h"
 #include "rpc/server.h"
 #include "server/storage_inspector.h"
+#include "transfer/counters.h"
 
 namespace ebb {
 
@@ -16,9 +17,13 @@ class ChunkService {
   // A request with more blocks is refused, because it would occupy a handler for too long.
   static constexpr int kMaxVerifiedBlocks = 10'000;
 
+  // `transfers` may be null: then the status does not tell what other servers sent.
   ChunkService(CombineEngine& engine, const DegradedReader& degraded_reader,
-               StorageInspector& blocks)
-      : engine_(engine), degraded_reader_(degraded_reader), blocks_(blocks) {}
+               StorageInspector& blocks, const transfer::TransferCounters* transfers = nullptr)
+      : engine_(engine),
+        degraded_reader_(degraded_reader),
+        blocks_(blocks),
+        transfers_(transfers) {}
 
   // Callers prove that they know the key.
   void RegisterAt(RpcServer& server, ServiceKey key = {});
@@ -32,6 +37,7 @@ class ChunkService {
   CombineEngine& engine_;
   const DegradedReader& degraded_reader_;
   StorageInspector& blocks_;
+  const transfer::TransferCounters* const transfers_;
 };
 
 }  // namespace ebb

@@ -64,7 +64,7 @@ class ChunkServiceTest : public testing::Test {
         engine_(io_, {}),
         reads_(io_, plan_client_, {}),
         blocks_(io_),
-        service_(engine_, reads_, blocks_),
+        service_(engine_, reads_, blocks_, &transfers_),
         server_(RpcServerOptions{}) {
     service_.RegisterAt(server_);
   }
@@ -79,6 +79,7 @@ class ChunkServiceTest : public testing::Test {
   CombineEngine engine_;
   DegradedReader reads_;
   FakeStorageInspector blocks_;
+  transfer::TransferCounters transfers_;
   ChunkService service_;
   RpcServer server_;
   std::unique_ptr<RpcClient> client_;
@@ -202,6 +203,7 @@ TEST_F(ChunkServiceTest, LackOfMemoryMakesNoBlockBad) {
 }
 
 TEST_F(ChunkServiceTest, ReportsItsStatus) {
+  transfers_.background_bytes = 9;
   ebbfs::ChunkStatusResponseProto response;
   ASSERT_TRUE(client_->Call("status", ebbfs::ChunkStatusRequestProto(), response));
   ASSERT_EQ(response.disks_size(), 1);
@@ -210,6 +212,7 @@ TEST_F(ChunkServiceTest, ReportsItsStatus) {
   EXPECT_EQ(response.combinesrunning(), 0u);
   EXPECT_EQ(response.degradedreads(), 0u);
   EXPECT_EQ(response.blocksscrubbed(), 7u);
+  EXPECT_EQ(response.backgroundbytesreceived(), 9u);
 }
 
 TEST(ReadPlanClientTest, AsksTheNamenodeAndUnderstandsItsErrors) {

@@ -139,8 +139,6 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
                     {.period = std::chrono::seconds(configuration.scrub_period_seconds),
                      .max_bytes_per_second = configuration.scrub_bytes_per_second});
   DiskInspector inspector(store, scrubber);
-  ChunkService chunk_service(combines, degraded_reader, inspector);
-
   transfer::TransferServer transfers(
       {.host = configuration.host,
        .port = configuration.transfer_port,
@@ -151,6 +149,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
        .max_operations = configuration.max_operations},
       store, &degraded_reader);
   transfers.SetShortCircuit(&short_circuit);
+  ChunkService chunk_service(combines, degraded_reader, inspector, &transfers.counters());
   if (auto listening = transfers.Listen(); !listening) {
     return Die(listening.error(), kNoResource);
   }

@@ -109,6 +109,10 @@ void AddTransfers(const MetricSources& sources, Text& text) {
                counters.moves_out.load());
   text.Counter("ebbfs_chunk_moves_in_total", "Replicas that a balancer moved here",
                counters.moves_in.load());
+  text.Counter("ebbfs_chunk_background_bytes_total",
+               "Bytes that came from other servers in the background: copies of replicas, and "
+               "sources and outputs of combines",
+               counters.background_bytes + sources.combines.bytes_received());
   text.Counter("ebbfs_chunk_refused_connections_total", "Connections refused at the limit",
                counters.refused_connections.load());
   text.Counter("ebbfs_chunk_displaced_connections_total",

@@ -34,16 +34,19 @@ std::string WhyRefused(const Error& error) {
 }  // namespace
 
 BlockReceiver::BlockReceiver(Socket& upstream, SocketReader& reader, BlockStore& store,
-                             PeerListener* listener, const OpWriteBlockProto& op)
+                             PeerListener* listener, TransferCounters& counters,
+                             const OpWriteBlockProto& op)
     : upstream_(upstream),
       reader_(reader),
       store_(store),
       listener_(listener),
+      counters_(counters),
       op_(op),
       block_(op.header().baseheader().block()),
       transfer_(IsTransfer(op)),
       acknowledges_(!op.header().clientname().empty() && !transfer_),
-      combine_(op.header().clientname().starts_with(kCombineClientPrefix)) {}
+      combine_(op.header().clientname().starts_with(kCombineClientPrefix)),
+      background_(combine_ || op.header().clientname().empty()) {}
 
 ebb::Status BlockReceiver::Run() {
   auto ready = OpenReplica();
@@ -244,6 +247,7 @@ ebb::Status BlockReceiver::TakePacket() {
 }
 
 ebb::Status BlockReceiver::Store(const Packet& packet) {
+  if (background_) counters_.background_bytes += packet.data.size();
   if (!packet.data.empty()) EBB_TRY(writer_->Write(packet.offset, packet.data, packet.sums));
   if (half_.ReachedBy(writer_->length(), block_.numbytes())) {
     EBB_TRY(fail_point::Reach(fail_point::kTargetHalf));

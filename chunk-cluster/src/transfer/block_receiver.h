@@ -13,6 +13,7 @@
 #include "common/socket.h"
 #include "common/socket_reader.h"
 #include "disk/block_store.h"
+#include "transfer/counters.h"
 #include "transfer/peer_listener.h"
 #include "transfer/wire.h"
 
@@ -24,7 +25,7 @@ class BlockReceiver {
  public:
   // `listener` may be null.
   BlockReceiver(Socket& upstream, SocketReader& reader, BlockStore& store, PeerListener* listener,
-                const hadoop::hdfs::OpWriteBlockProto& op);
+                TransferCounters& counters, const hadoop::hdfs::OpWriteBlockProto& op);
 
   // Runs the whole operation. The caller closes the connection afterwards, also after success.
   [[nodiscard]] Status Run();
@@ -65,6 +66,7 @@ class BlockReceiver {
   SocketReader& reader_;
   BlockStore& store_;
   PeerListener* const listener_;
+  TransferCounters& counters_;
   const hadoop::hdfs::OpWriteBlockProto& op_;
   const hadoop::hdfs::ExtendedBlockProto& block_;
   // The operation copies a replica for pipeline recovery (TRANSFER_RBW or TRANSFER_FINALIZED).
@@ -74,6 +76,8 @@ class BlockReceiver {
   const bool acknowledges_;
   // The client is a combine of another server. It is told why a write broke off: see `why_`.
   const bool combine_;
+  // No client waits for the block: a server copies a replica, or an output of a combine.
+  const bool background_;
   std::string why_;
 
   std::unique_ptr<ReplicaWriter> writer_;

@@ -123,7 +123,7 @@ Result<bool> Connection::RunOperation(Operation operation) {
         return Refuse(ERROR, pool.error().message);
       }
       writes_ = true;
-      EBB_TRY(BlockReceiver(socket_, reader_, store_, listener_, op).Run());
+      EBB_TRY(BlockReceiver(socket_, reader_, store_, listener_, counters_, op).Run());
       return false;
     }
     case Operation::kBlockChecksum: {

@@ -16,6 +16,9 @@ struct TransferCounters {
   // Replicas that were sent to, and fetched from, other servers for a balancer.
   std::atomic<std::uint64_t> moves_out = 0;
   std::atomic<std::uint64_t> moves_in = 0;
+  // Bytes of blocks that other servers sent here in the background: copies of replicas, and outputs
+  // of combines. What clients write is not part of it, nor what is fetched for a balancer.
+  std::atomic<std::uint64_t> background_bytes = 0;
   std::atomic<std::uint64_t> refused_connections = 0;
   // Connections that were closed in favour of a new one.
   std::atomic<std::uint64_t> displaced_connections = 0;
