@@ -16,6 +16,7 @@ import picocli.CommandLine.Mixin;
       KillsCommand.class,
       HistoriesCommand.class,
       FailoverCommand.class,
+      DayCommand.class,
       ContractCommand.class,
       ConversionsCommand.class,
       PlacementCommand.class,

@@ -1,0 +1,122 @@
+package io.ebbfs.verify.day;
+
+import io.ebbfs.testbed.cluster.LocalCluster;
+import io.ebbfs.verify.cluster.ClientSettings;
+import java.io.IOException;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.Random;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * A stock HDFS client of its own in this process, whose operations are counted. It compares each
+ * byte that it reads. One thread uses it.
+ */
+final class DayClient implements AutoCloseable {
+  /** What became of a write. */
+  enum Outcome {
+    DONE,
+    /** The disks are full. */
+    REFUSED,
+    FAILED
+  }
+
+  private final FileSystem files;
+  private final DayFiles book;
+  private final DayCounts counts;
+
+  DayClient(LocalCluster cluster, DayFiles book, DayCounts counts) throws IOException {
+    Configuration conf = new Configuration();
+    ClientSettings.UNDER_FAULTS.forEach(conf::set);
+    conf.setLong("dfs.blocksize", DayCluster.BLOCK_BYTES);
+    this.files = FileSystem.newInstance(URI.create(cluster.stockClient().uri()), conf);
+    this.book = book;
+    this.counts = counts;
+  }
+
+  /** Writes a file, which is in the book from then on. */
+  Outcome write(String directory, DayFile file) {
+    try {
+      try (FSDataOutputStream out = files.create(new Path(file.path()), false)) {
+        out.write(file.content());
+      }
+      book.add(directory, file);
+      counts.done();
+      return Outcome.DONE;
+    } catch (IOException e) {
+      boolean isRefused = DayCounts.saysNoSpace(e);
+      if (isRefused) {
+        counts.refused();
+      } else {
+        counts.writeError("%s: %s".formatted(file.path(), e));
+      }
+      giveUp(file);
+      return isRefused ? Outcome.REFUSED : Outcome.FAILED;
+    }
+  }
+
+  /** The client holds the lease of a file that it could not close, until the file is deleted. */
+  private void giveUp(DayFile file) {
+    try {
+      files.delete(new Path(file.path()), false);
+    } catch (IOException e) {
+      counts.writeError("deleting %s after a write that failed: %s".formatted(file.path(), e));
+    }
+  }
+
+  /** Deletes a file that is not in the book any more. */
+  void delete(DayFile file) {
+    try {
+      if (files.delete(new Path(file.path()), false)) {
+        counts.done();
+      } else {
+        counts.writeError("deleting %s: it does not exist".formatted(file.path()));
+      }
+    } catch (IOException e) {
+      counts.writeError("deleting %s: %s".formatted(file.path(), e));
+    }
+  }
+
+  /** Reads a whole file and compares it. */
+  void read(DayFile file) {
+    read(file, 0, file.lengthBytes());
+  }
+
+  /** Reads a random part of a file and compares it. */
+  void readPart(DayFile file, Random random) {
+    int from = random.nextInt(file.lengthBytes());
+    read(file, from, from + 1 + random.nextInt(file.lengthBytes() - from));
+  }
+
+  private void read(DayFile file, int from, int end) {
+    byte[] found = new byte[end - from];
+    try (FSDataInputStream in = files.open(new Path(file.path()))) {
+      if (from == 0) {
+        in.readFully(found);
+      } else {
+        in.readFully(from, found);
+      }
+    } catch (IOException e) {
+      // It may be deleted while it is read.
+      if (book.has(file)) {
+        counts.readError("%s from byte %d to %d: %s".formatted(file.path(), from, end, e));
+      }
+      return;
+    }
+    int wrong = Arrays.mismatch(found, Arrays.copyOfRange(file.content(), from, end));
+    if (wrong >= 0) {
+      counts.readError("%s has a wrong byte at %d".formatted(file.path(), from + wrong));
+    } else {
+      counts.done();
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    files.close();
+  }
+}
