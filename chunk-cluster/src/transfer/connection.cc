@@ -236,8 +236,11 @@ Result<bool> Connection::ReadMissing(const OpReadBlockProto& op, const std::stri
   }
   const std::uint64_t begin = op.offset() / kSourceChunk * kSourceChunk;
   const bool whole = static_cast<std::int64_t>(op.len()) < 0;
-  const std::uint64_t length = whole ? ~std::uint64_t{0} - op.offset() : op.len();
-  auto opened = missing_->Open(block, begin, op.offset() - begin + length);
+  // Whole chunks are sent, so the last one is decoded to its end.
+  const std::uint64_t end = op.offset() - begin + op.len();
+  const std::uint64_t length =
+      whole ? ~std::uint64_t{0} - begin : (end + kSourceChunk - 1) / kSourceChunk * kSourceChunk;
+  auto opened = missing_->Open(block, begin, length);
   if (!opened) {
     return Refuse(ERROR, fmt::format("{}, and a degraded read of the block failed: {}", why,
                                      opened.error().message));

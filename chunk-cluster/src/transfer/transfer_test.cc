@@ -39,10 +39,11 @@ class PatternReader final : public MissingBlockReader {
   static constexpr std::uint64_t kLength = 300'000;
 
   Result<MissingBlock> Open(const ExtendedBlockProto& block, std::uint64_t offset,
-                            std::uint64_t) override {
+                            std::uint64_t length) override {
     if (block.blockid() == 404) return Fail(ErrorCode::kNotFound, "no such block anywhere");
-    return MissingBlock{std::make_unique<Source>(RandomBytes(kLength, block.blockid()), offset),
-                        kLength};
+    auto data = RandomBytes(kLength, block.blockid());
+    data.resize(offset + std::min(length, kLength - offset));
+    return MissingBlock{std::make_unique<Source>(std::move(data), offset), kLength};
   }
 
  private:
@@ -420,6 +421,29 @@ TEST(TransferTest, ABlockThatIsNotHereComesFromTheMissingBlockReader) {
   EXPECT_NE(response.message().find("no such block anywhere"), std::string::npos);
   // A chunk server that reads a source never gets a decoded block.
   EXPECT_FALSE(ReadFrom(node.id(), Block(7, PatternReader::kLength), 0).has_value());
+}
+
+TEST(TransferTest, APartOfABlockThatIsNotHereComesInWholeChunks) {
+  PatternReader pattern;
+  Node node(&pattern);
+  RawClient client(node.id());
+  const auto data = RandomBytes(PatternReader::kLength, 7);
+  const auto block = Block(7, PatternReader::kLength);
+  for (const auto& [offset, length] : {std::pair<std::size_t, std::size_t>{0, 1},
+                                       {511, 2},
+                                       {1000, 98'765},
+                                       {299'000, 999},
+                                       {0, 300'000}}) {
+    client.Send(Operation::kReadBlock, ReadOp(block, offset, length));
+    const auto response = client.Response();
+    ASSERT_EQ(response.status(), SUCCESS) << response.message();
+    const std::size_t begin = offset / 512 * 512;
+    const std::size_t end = std::min((offset + length + 511) / 512 * 512, data.size());
+    const auto sent = client.Packets(begin, true);
+    EXPECT_EQ(sent, std::vector(data.begin() + static_cast<std::ptrdiff_t>(begin),
+                                data.begin() + static_cast<std::ptrdiff_t>(end)))
+        << length << " bytes at " << offset;
+  }
 }
 
 TEST(TransferTest, ABlockWhoseFileIsGoneIsServedInTheSameRequest) {
