@@ -889,6 +889,9 @@ TEST_F(BlockStoreTest, AFullDiskFailsTheWriteAndNothingElse) {
       {.block_id = 3, .generation_stamp = 1, .checksum = {}, .expected_bytes = 1001});
   ASSERT_FALSE(refused.has_value());
   EXPECT_NE(refused.error().message.find("1000 bytes free"), std::string::npos);
+  // The namenode learns of it by the next heartbeat, not only after the next probe of the disk.
+  const auto disks = store_->Disks();
+  EXPECT_TRUE(std::ranges::any_of(disks, [](const auto& d) { return d.remaining_bytes <= 1000; }));
 }
 
 std::uint64_t RoomOf(const TemporaryDirectory& directory, const std::string& name) {

@@ -124,6 +124,11 @@ Result<std::string> Disk::FinalizedFolder(std::uint64_t block_id) {
 
 Status Disk::CheckSpace(std::uint64_t bytes) {
   EBB_ASSIGN(const Space space, queued_.GetSpace(directory_));
+  {
+    // The next heartbeat tells it: a disk that has become full gets no further blocks.
+    const std::lock_guard lock(mutex_);
+    space_ = space;
+  }
   if (space.free_bytes >= reserved_bytes_ && space.free_bytes - reserved_bytes_ >= bytes) return {};
   return Fail(
       ErrorCode::kNoSpace,
