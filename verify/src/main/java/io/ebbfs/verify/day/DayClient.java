@@ -101,10 +101,7 @@ final class DayClient implements AutoCloseable {
         in.readFully(from, found);
       }
     } catch (IOException e) {
-      // It may be deleted while it is read.
-      if (book.has(file)) {
-        counts.readError("%s from byte %d to %d: %s".formatted(file.path(), from, end, e));
-      }
+      counts.readError("%s from byte %d to %d: %s".formatted(file.path(), from, end, e));
       return;
     }
     int wrong = Arrays.mismatch(found, Arrays.copyOfRange(file.content(), from, end));

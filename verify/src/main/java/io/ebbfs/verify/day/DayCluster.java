@@ -240,7 +240,7 @@ final class DayCluster implements AutoCloseable {
     return RemoteCall.answerOf(() -> namenode.coding().hibernate(null, request));
   }
 
-  private String uuidOf(int server) throws IOException {
+  String uuidOf(int server) throws IOException {
     return status(server).getServer().getDatanodeUuid();
   }
 

@@ -4,48 +4,61 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
 
-/** The files that exist, by directory, the oldest first. Thread-safe. */
+/**
+ * The files that exist, by directory, the oldest first. A file that is read is not taken out, so
+ * that every read has to succeed. Thread-safe.
+ */
 final class DayFiles {
   private final Map<String, Deque<DayFile>> byDirectory = new HashMap<>();
   private final Map<String, Long> bytes = new HashMap<>();
-  private final Set<String> paths = new HashSet<>();
+  // Once for each reader.
+  private final List<DayFile> borrowed = new ArrayList<>();
 
   synchronized void add(String directory, DayFile file) {
     byDirectory.computeIfAbsent(directory, name -> new ArrayDeque<>()).add(file);
     bytes.merge(directory, (long) file.lengthBytes(), Long::sum);
-    paths.add(file.path());
   }
 
-  /** Takes the oldest file out if the directory has more bytes than this: it is to be deleted. */
+  /**
+   * Takes the oldest file out that nobody reads, if the directory has more bytes than this: it is
+   * to be deleted.
+   */
   synchronized Optional<DayFile> takeOldest(String directory, long mostBytes) {
     if (bytesIn(directory) <= mostBytes) {
       return Optional.empty();
     }
-    DayFile oldest = byDirectory.get(directory).remove();
-    bytes.merge(directory, (long) -oldest.lengthBytes(), Long::sum);
-    paths.remove(oldest.path());
-    return Optional.of(oldest);
+    Optional<DayFile> oldest =
+        byDirectory.get(directory).stream().filter(file -> !borrowed.contains(file)).findFirst();
+    oldest.ifPresent(
+        file -> {
+          byDirectory.get(directory).remove(file);
+          bytes.merge(directory, (long) -file.lengthBytes(), Long::sum);
+        });
+    return oldest;
   }
 
   synchronized long bytesIn(String directory) {
     return bytes.getOrDefault(directory, 0L);
   }
 
-  synchronized Optional<DayFile> any(Random random) {
+  /** Any file; its reader gives it back. */
+  synchronized Optional<DayFile> borrow(Random random) {
     List<DayFile> all = all();
-    return all.isEmpty() ? Optional.empty() : Optional.of(all.get(random.nextInt(all.size())));
+    if (all.isEmpty()) {
+      return Optional.empty();
+    }
+    DayFile file = all.get(random.nextInt(all.size()));
+    borrowed.add(file);
+    return Optional.of(file);
   }
 
-  /** False once the file was taken out. */
-  synchronized boolean has(DayFile file) {
-    return paths.contains(file.path());
+  synchronized void giveBack(DayFile file) {
+    borrowed.remove(file);
   }
 
   synchronized List<DayFile> all() {

@@ -6,6 +6,7 @@ import io.ebbfs.protocol.proto.CodingProtos.DrainStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.HibernateResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.RebalanceOrderProto;
 import io.ebbfs.protocol.proto.CodingProtos.RebalanceResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.StoredMemberProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.testbed.ClusterException;
@@ -19,9 +20,12 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** What happens in the course of a day. Each step returns the bytes that it makes necessary. */
 final class DaySteps {
@@ -220,15 +224,38 @@ final class DaySteps {
                 .toList());
     lost.addAll(racks.get(random.nextInt(racks.size())));
     recorder.figure("servers", names(lost));
+    List<StripeStatusProto> stripes = cluster.verified().probe().stripesWithLocations();
+    Set<Long> elsewhere = membersOutside(stripes, lost);
     cluster.kill(lost);
     List<LostReplica> replicas = replicasOn(lost);
-    List<StripeRow> stripes =
-        cluster.verified().probe().stripes().stream().map(StripeStatusProto::getStripe).toList();
+    replicas.removeIf(replica -> elsewhere.contains(replica.blockId()));
     recorder.figure("blocks", replicas.size());
-    long necessary = NecessaryBytes.ofLoss(cluster.verified().codes(), stripes, replicas);
+    List<StripeRow> rows = stripes.stream().map(StripeStatusProto::getStripe).toList();
+    long necessary = NecessaryBytes.ofLoss(cluster.verified().codes(), rows, replicas);
     awaitDeath(lost);
     awaitSafety();
     return necessary;
+  }
+
+  /**
+   * The members of stripes that are stored on other servers. A server may still have a replica of
+   * such a block that is about to be deleted.
+   */
+  private Set<Long> membersOutside(List<StripeStatusProto> stripes, List<Integer> servers)
+      throws IOException {
+    Set<String> uuids = new HashSet<>();
+    for (int server : servers) {
+      uuids.add(cluster.uuidOf(server));
+    }
+    return stripes.stream()
+        .flatMap(stripe -> stripe.getStoredList().stream())
+        .map(StoredMemberProto::getBlock)
+        .filter(
+            block ->
+                block.getLocationsList().stream()
+                    .anyMatch(at -> !uuids.contains(at.getServer().getDatanodeUuid())))
+        .map(block -> block.getBlock().getBlockId())
+        .collect(Collectors.toSet());
   }
 
   /** The block files of servers that do not run. */
@@ -283,7 +310,7 @@ final class DaySteps {
     return 0;
   }
 
-  /** The bytes above the mean have to move. */
+  /** The bytes by which disks are too full, or too empty, have to move. */
   private long level() throws ClusterException, IOException, InterruptedException {
     List<Integer> joining = List.of(DayCluster.JOINING.get(1), evicted);
     recorder.figure("servers", names(joining));
@@ -305,7 +332,8 @@ final class DaySteps {
     recorder.figure("movedBytes", ended.getMovedBytes());
     empty();
     awaitSafety();
-    return begun.getBytesToMove();
+    return NecessaryBytes.ofLevelling(
+        begun.getMeanShare(), begun.getThreshold(), begun.getFlowsList());
   }
 
   private String whyNoSpace(List<Integer> servers) throws IOException {

@@ -5,6 +5,7 @@ import io.ebbfs.verify.day.DayClient.Outcome;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -74,7 +75,8 @@ final class DayUsers implements AutoCloseable {
   }
 
   private void write(DayClient client, Random random) throws InterruptedException {
-    String directory = random.nextBoolean() ? DayCluster.REPLICATED : DayCluster.ENCODED;
+    // A deletion leaves a gap in a stripe, which is rewritten once there are many.
+    String directory = random.nextInt(4) > 0 ? DayCluster.REPLICATED : DayCluster.ENCODED;
     write(client, directory, random);
     book.takeOldest(directory, DIRECTORY_BYTES).ifPresent(client::delete);
     Thread.sleep(random.nextInt(WRITER_PAUSE_MILLIS));
@@ -88,15 +90,15 @@ final class DayUsers implements AutoCloseable {
   }
 
   private void read(DayClient client, Random random) throws InterruptedException {
-    book.any(random)
-        .ifPresent(
-            file -> {
-              if (random.nextInt(3) > 0) {
-                client.read(file);
-              } else {
-                client.readPart(file, random);
-              }
-            });
+    Optional<DayFile> file = book.borrow(random);
+    if (file.isPresent()) {
+      if (random.nextInt(3) > 0) {
+        client.read(file.get());
+      } else {
+        client.readPart(file.get(), random);
+      }
+      book.giveBack(file.get());
+    }
     Thread.sleep(random.nextInt(READER_PAUSE_MILLIS));
   }
 

@@ -1,6 +1,7 @@
 package io.ebbfs.verify.day;
 
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.protocol.proto.CodingProtos.RebalanceFlowProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.verify.measure.PlannedCost;
@@ -12,7 +13,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * The bytes that a loss makes necessary, computed: a lost replica of a block in no stripe is copied
+ * The bytes that a step makes necessary, computed. After a loss, a lost replica of a block in no stripe is copied
  * once, and the lost members of a stripe are rebuilt together by the plan of the code, which tells
  * what is read and written. Pure.
  */
@@ -21,6 +22,24 @@ final class NecessaryBytes {
   record LostReplica(long blockId, long lengthBytes) {}
 
   private NecessaryBytes() {}
+
+  /**
+   * The fewest bytes that have to move until no disk is farther from the mean than the threshold.
+   *
+   * @param outside the disks that are, with the bytes from each to the mean
+   */
+  static long ofLevelling(
+      double meanShare, double threshold, Collection<RebalanceFlowProto> outside) {
+    double given = 0;
+    double got = 0;
+    for (RebalanceFlowProto flow : outside) {
+      double distance = Math.abs(flow.getUsedShare() - meanShare);
+      double least = Math.abs(flow.getBytes()) * Math.max(0, 1 - threshold / distance);
+      given += flow.getBytes() < 0 ? least : 0;
+      got += flow.getBytes() < 0 ? 0 : least;
+    }
+    return Math.round(Math.max(given, got));
+  }
 
   /**
    * The bytes that are copied, and those that repairs read and write.

@@ -3,6 +3,7 @@ package io.ebbfs.verify.day;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.protocol.proto.CodingProtos.RebalanceFlowProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
@@ -61,6 +62,20 @@ class NecessaryBytesTest {
   void membersOfOneStripeAreRebuiltTogether() {
     assertThat(ofLoss(100, 101, 108)).isEqualTo((6 + 3) * LENGTH);
     assertThat(ofLoss(100, 200, 1)).isEqualTo((7 + 3 + 1) * LENGTH);
+  }
+
+  @Test
+  void disksAreLevelOnceTheyAreWithinTheThreshold() {
+    assertThat(NecessaryBytes.ofLevelling(0.5, 0.1, List.of())).isZero();
+    // Disks of 1,000 bytes: one is empty, two are full by nine tenths.
+    RebalanceFlowProto empty = flow(0, 500);
+    RebalanceFlowProto full = flow(0.9, -400);
+    assertThat(NecessaryBytes.ofLevelling(0.5, 0.1, List.of(empty))).isEqualTo(400);
+    assertThat(NecessaryBytes.ofLevelling(0.5, 0.1, List.of(empty, full, full))).isEqualTo(600);
+  }
+
+  private static RebalanceFlowProto flow(double usedShare, long bytes) {
+    return RebalanceFlowProto.newBuilder().setUsedShare(usedShare).setBytes(bytes).buildPartial();
   }
 
   @Test
