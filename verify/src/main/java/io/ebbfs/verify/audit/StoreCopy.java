@@ -21,7 +21,8 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  */
 final class StoreCopy implements AutoCloseable {
   private static final int PAGE = 1_000;
-  private static final long CACHE_BYTES = 8L << 20;
+  // With little memory for writes, the replay of the log writes a file for every few rows.
+  private static final long CACHE_BYTES = 256L << 20;
 
   private final Path directory;
   private final MetadataStore store;

@@ -261,17 +261,13 @@ public final class VerifyCluster implements AutoCloseable {
   public static void await(
       String what, long timeoutMillis, ConditionWaiter.Objection<IOException> condition)
       throws InterruptedException {
-    await(what, timeoutMillis, 20, condition);
+    await(what, ConditionWaiter.within(timeoutMillis).every(20), condition);
   }
 
-  /** The same, asked at this interval. */
+  /** The same with a waiter of the caller's. */
   public static void await(
-      String what,
-      long timeoutMillis,
-      long everyMillis,
-      ConditionWaiter.Objection<IOException> condition)
+      String what, ConditionWaiter waiter, ConditionWaiter.Objection<IOException> condition)
       throws InterruptedException {
-    ConditionWaiter waiter = ConditionWaiter.within(timeoutMillis).every(everyMillis);
     Optional<String> objection =
         waiter.objection(
             () -> {

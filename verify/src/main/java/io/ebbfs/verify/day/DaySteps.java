@@ -42,6 +42,10 @@ final class DaySteps {
   private static final long DRAIN = 300;
   private static final long HIBERNATION = 120;
   private static final long SAFETY = 300;
+
+  // What a walk over a lost disk finds is counted a moment after the walk has ended.
+  private static final long QUIET = 3;
+
   private static final long LEVEL = 300;
 
   private final DayCluster cluster;
@@ -100,7 +104,8 @@ final class DaySteps {
   }
 
   private void awaitSafety() throws InterruptedException {
-    recorder.await("nothing under-replicated or under repair", SAFETY, cluster::whyNotSafe);
+    recorder.awaitQuiet(
+        "nothing under-replicated or under repair", SAFETY, QUIET, cluster::whyNotSafe);
   }
 
   private void awaitTraffic() throws InterruptedException {

@@ -93,8 +93,20 @@ final class StepRecorder implements AutoCloseable {
   /** Waits for a condition; an error names it, and the last objection. */
   void await(String what, long seconds, ConditionWaiter.Objection<IOException> condition)
       throws InterruptedException {
+    awaitQuiet(what, seconds, 0, condition);
+  }
+
+  /** Waits until a condition holds without a break for some seconds. */
+  void awaitQuiet(
+      String what,
+      long seconds,
+      long quietSeconds,
+      ConditionWaiter.Objection<IOException> condition)
+      throws InterruptedException {
     log.say("      waits for %s", what);
-    VerifyCluster.await(what, seconds * 1000, POLL_MILLIS, condition);
+    ConditionWaiter waiter =
+        ConditionWaiter.within(seconds * 1000).every(POLL_MILLIS).quietFor(quietSeconds * 1000);
+    VerifyCluster.await(what, waiter, condition);
   }
 
   @Override
