@@ -7,12 +7,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 
 /**
  * The block files on the disks of a cluster at one moment, read without asking the servers.
@@ -26,16 +24,9 @@ public record DiskInventory(
     Map<String, Integer> serverOf,
     List<String> strayFiles) {
 
-  /** Reads the disks of all servers. */
   public static DiskInventory read(LocalCluster cluster) throws IOException, ClusterException {
-    return read(cluster, IntStream.range(0, cluster.layout().servers()).boxed().toList());
-  }
-
-  /** Reads the disks of some servers, each of which has run. */
-  public static DiskInventory read(LocalCluster cluster, Collection<Integer> servers)
-      throws IOException, ClusterException {
     DiskInventory disks = new DiskInventory(new HashMap<>(), new HashMap<>(), new ArrayList<>());
-    for (int server : servers) {
+    for (int server = 0; server < cluster.layout().servers(); server++) {
       for (int disk = 0; disk < cluster.layout().disks(); disk++) {
         disks.add(server, cluster.diskDirectory(server, disk));
       }

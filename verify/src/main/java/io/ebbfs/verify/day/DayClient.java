@@ -2,14 +2,21 @@ package io.ebbfs.verify.day;
 
 import io.ebbfs.testbed.cluster.LocalCluster;
 import io.ebbfs.verify.cluster.ClientSettings;
+import io.ebbfs.verify.day.NecessaryBytes.LostReplica;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.HdfsBlockLocation;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -109,6 +116,30 @@ final class DayClient implements AutoCloseable {
       counts.readError("%s has a wrong byte at %d".formatted(file.path(), from + wrong));
     } else {
       counts.done();
+    }
+  }
+
+  /** The replicas of all files at some servers, as the namenode tells them: HOST:PORT. */
+  List<LostReplica> replicasAt(Set<String> addresses) throws IOException {
+    List<LostReplica> replicas = new ArrayList<>();
+    for (DayFile file : book.all()) {
+      for (BlockLocation location : locationsOf(file)) {
+        long id = ((HdfsBlockLocation) location).getLocatedBlock().getBlock().getBlockId();
+        for (String address : location.getNames()) {
+          if (addresses.contains(address)) {
+            replicas.add(new LostReplica(id, location.getLength()));
+          }
+        }
+      }
+    }
+    return replicas;
+  }
+
+  private BlockLocation[] locationsOf(DayFile file) throws IOException {
+    try {
+      return files.getFileBlockLocations(new Path(file.path()), 0, file.lengthBytes());
+    } catch (FileNotFoundException e) {
+      return new BlockLocation[0]; // just deleted
     }
   }
 

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -188,6 +189,14 @@ final class DayCluster implements AutoCloseable {
 
   static String nameOf(int server) {
     return ProcessNames.server(server);
+  }
+
+  /** Where clients reach servers: HOST:PORT. */
+  Set<String> addresses(List<Integer> servers) {
+    return servers.stream()
+        .map(
+            server -> local().hostOf(server) + ":" + local().layout().ports().transfer().get(server))
+        .collect(Collectors.toSet());
   }
 
   /** Servers that the namenode does not take for what they are; null if there are none. */

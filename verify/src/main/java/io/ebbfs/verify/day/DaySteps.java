@@ -8,21 +8,17 @@ import io.ebbfs.protocol.proto.CodingProtos.RebalanceOrderProto;
 import io.ebbfs.protocol.proto.CodingProtos.RebalanceResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.StoredMemberProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.testbed.ClusterException;
-import io.ebbfs.verify.cluster.DiskInventory;
 import io.ebbfs.verify.cluster.VerifyException;
 import io.ebbfs.verify.day.DayClient.Outcome;
 import io.ebbfs.verify.day.NecessaryBytes.LostReplica;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -229,24 +225,34 @@ final class DaySteps {
                 .toList());
     lost.addAll(racks.get(random.nextInt(racks.size())));
     recorder.figure("servers", names(lost));
+    List<LostReplica> replicas = new ArrayList<>();
     List<StripeStatusProto> stripes = cluster.verified().probe().stripesWithLocations();
-    Set<Long> elsewhere = membersOutside(stripes, lost);
-    cluster.kill(lost);
-    List<LostReplica> replicas = replicasOn(lost);
-    replicas.removeIf(replica -> elsewhere.contains(replica.blockId()));
+    Set<Long> members = membersOf(stripes);
+    for (LostReplica replica : client.replicasAt(cluster.addresses(lost))) {
+      if (!members.contains(replica.blockId())) {
+        replicas.add(replica);
+      }
+    }
+    recorder.figure("replicas", replicas.size());
+    replicas.addAll(membersOnlyOn(lost, stripes));
     recorder.figure("blocks", replicas.size());
     List<StripeRow> rows = stripes.stream().map(StripeStatusProto::getStripe).toList();
     long necessary = NecessaryBytes.ofLoss(cluster.verified().codes(), rows, replicas);
+    cluster.kill(lost);
     awaitDeath(lost);
     awaitSafety();
     return necessary;
   }
 
-  /**
-   * The members of stripes that are stored on other servers. A server may still have a replica of
-   * such a block that is about to be deleted.
-   */
-  private Set<Long> membersOutside(List<StripeStatusProto> stripes, List<Integer> servers)
+  private static Set<Long> membersOf(List<StripeStatusProto> stripes) {
+    return stripes.stream()
+        .flatMap(stripe -> stripe.getStripe().getMembersList().stream())
+        .map(StripeMemberProto::getBlockId)
+        .collect(Collectors.toSet());
+  }
+
+  /** The members of stripes that are on these servers and nowhere else. */
+  private List<LostReplica> membersOnlyOn(List<Integer> servers, List<StripeStatusProto> stripes)
       throws IOException {
     Set<String> uuids = new HashSet<>();
     for (int server : servers) {
@@ -255,27 +261,14 @@ final class DaySteps {
     return stripes.stream()
         .flatMap(stripe -> stripe.getStoredList().stream())
         .map(StoredMemberProto::getBlock)
+        .filter(block -> block.getLocationsCount() > 0)
         .filter(
             block ->
                 block.getLocationsList().stream()
-                    .anyMatch(at -> !uuids.contains(at.getServer().getDatanodeUuid())))
-        .map(block -> block.getBlock().getBlockId())
-        .collect(Collectors.toSet());
-  }
-
-  /** The block files of servers that do not run. */
-  private List<LostReplica> replicasOn(List<Integer> servers) throws ClusterException, IOException {
-    List<LostReplica> replicas = new ArrayList<>();
-    for (Map<Long, Path> disk : DiskInventory.read(cluster.local(), servers).byStorage().values()) {
-      for (Map.Entry<Long, Path> block : disk.entrySet()) {
-        try {
-          replicas.add(new LostReplica(block.getKey(), Files.size(block.getValue())));
-        } catch (NoSuchFileException e) {
-          recorder.say("block %d was just deleted", block.getKey());
-        }
-      }
-    }
-    return replicas;
+                    .allMatch(at -> uuids.contains(at.getServer().getDatanodeUuid())))
+        .map(
+            block -> new LostReplica(block.getBlock().getBlockId(), block.getBlock().getNumBytes()))
+        .toList();
   }
 
   /** Servers that come back bring what was rebuilt meanwhile; the surplus is deleted. */
