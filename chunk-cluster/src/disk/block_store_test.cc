@@ -894,6 +894,27 @@ TEST_F(BlockStoreTest, AFullDiskFailsTheWriteAndNothingElse) {
   EXPECT_TRUE(std::ranges::any_of(disks, [](const auto& d) { return d.remaining_bytes <= 1000; }));
 }
 
+TEST_F(BlockStoreTest, AReplicaGoesToAnotherDiskIfTheWantedOneIsFull) {
+  Open();
+  files_.SetFreeBytesOf("/a", 1000);
+  const auto full = store_->Disks()[0];
+  ASSERT_TRUE(full.directory.ends_with("/a"));
+  const auto create = [&](std::uint64_t id, bool exact) {
+    return store_->Create({.block_id = id,
+                           .generation_stamp = 1,
+                           .checksum = {},
+                           .storage_uuid = full.storage_uuid,
+                           .exact_storage = exact,
+                           .expected_bytes = 1001});
+  };
+  const auto writer = create(1, false);
+  ASSERT_TRUE(writer.has_value()) << writer.error().message;
+  EXPECT_NE((*writer)->storage_uuid(), full.storage_uuid);
+  const auto refused = create(2, true);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
+}
+
 std::uint64_t RoomOf(const TemporaryDirectory& directory, const std::string& name) {
   std::uint64_t bytes = 0;
   for (const auto& path : directory.Find(name)) {

@@ -58,6 +58,11 @@ class FaultyFileSystem final : public FileSystem {
   void SetRoomBytes(std::int64_t bytes) { room_bytes_ = bytes; }
   // The free bytes that GetSpace reports. Negative for the real number.
   void SetFreeBytes(std::int64_t bytes) { free_bytes_ = bytes; }
+  // Only of paths that contain `where`.
+  void SetFreeBytesOf(std::string where, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    free_bytes_of_.emplace_back(std::move(where), bytes);
+  }
   // Paths that contain `where` are on a file system of their own, with this id.
   void SetFileSystemId(std::string where, std::uint64_t id) {
     const std::lock_guard lock(mutex_);
@@ -124,6 +129,10 @@ class FaultyFileSystem final : public FileSystem {
     EBB_TRY(Check(path, Fault::kFailAll));
     EBB_ASSIGN(auto space, real_.GetSpace(path));
     if (free_bytes_ >= 0) space.free_bytes = static_cast<std::uint64_t>(free_bytes_);
+    const std::lock_guard lock(mutex_);
+    for (const auto& [where, bytes] : free_bytes_of_) {
+      if (path.find(where) != std::string::npos) space.free_bytes = bytes;
+    }
     return space;
   }
 
@@ -220,6 +229,7 @@ class FaultyFileSystem final : public FileSystem {
   Hook after_opening_;
   Hook after_reading_;
   std::vector<std::pair<std::string, std::uint64_t>> file_system_ids_;
+  std::vector<std::pair<std::string, std::uint64_t>> free_bytes_of_;
   std::atomic<std::int64_t> free_bytes_ = -1;
   std::atomic<std::int64_t> room_bytes_ = 0;
   std::atomic<std::uint64_t> syncs_ = 0;

@@ -13,6 +13,16 @@ namespace {
 // An attempt fails if the replica moves to another disk of this server meanwhile.
 constexpr int kMaxReopenAttempts = 3;
 
+// Another disk of the same type with room for the replica; null if there is none.
+Disk* OtherWithSpace(const std::vector<std::unique_ptr<Disk>>& disks, const Disk& full,
+                     std::uint64_t bytes) {
+  for (const auto& disk : disks) {
+    const bool usable = disk.get() != &full && !disk->failed() && !disk->slow();
+    if (usable && disk->type() == full.type() && disk->CheckSpace(bytes)) return disk.get();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Result<Disk*> BlockStore::ChooseDisk(const WriteRequest& request) {
@@ -81,10 +91,12 @@ Status BlockStore::MakeRoomFor(const WriteRequest& request) {
 Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& request) {
   EBB_TRY(CheckReady());
   EBB_TRY(MakeRoomFor(request));
-  EBB_ASSIGN(Disk* const disk, ChooseDisk(request));
+  EBB_ASSIGN(Disk* disk, ChooseDisk(request));
   if (auto space = disk->CheckSpace(request.expected_bytes); !space) {
     if (!IsShortage(space.error().code)) Suspect(*disk, space.error().message);
-    return std::unexpected(std::move(space).error());
+    const bool movable = space.error().code == ErrorCode::kNoSpace && !request.exact_storage;
+    disk = movable ? OtherWithSpace(disks_, *disk, request.expected_bytes) : nullptr;
+    if (disk == nullptr) return std::unexpected(std::move(space).error());
   }
   const auto folder =
       request.state == ReplicaState::kTemporary ? format::kTemporary : format::kBeingWritten;
