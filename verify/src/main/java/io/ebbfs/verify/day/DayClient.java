@@ -32,6 +32,8 @@ final class DayClient implements AutoCloseable {
     FAILED
   }
 
+  private static final int REPLICATION = 3;
+
   private final FileSystem files;
   private final DayFiles book;
   private final DayCounts counts;
@@ -133,6 +135,19 @@ final class DayClient implements AutoCloseable {
       }
     }
     return replicas;
+  }
+
+  /** How many blocks of the files of a directory have fewer locations than wanted replicas. */
+  int blocksWithFewLocations(String directory) throws IOException {
+    int few = 0;
+    for (DayFile file : book.all()) {
+      if (file.path().startsWith(directory + "/")) {
+        for (BlockLocation location : locationsOf(file)) {
+          few += location.getNames().length < REPLICATION ? 1 : 0;
+        }
+      }
+    }
+    return few;
   }
 
   private BlockLocation[] locationsOf(DayFile file) throws IOException {

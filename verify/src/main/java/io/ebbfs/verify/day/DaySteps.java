@@ -240,7 +240,9 @@ final class DaySteps {
     long necessary = NecessaryBytes.ofLoss(cluster.verified().codes(), rows, replicas);
     cluster.kill(lost);
     awaitDeath(lost);
+    recorder.figure("fewLocationsAtDeath", client.blocksWithFewLocations(DayCluster.REPLICATED));
     awaitSafety();
+    recorder.figure("fewLocationsAtEnd", client.blocksWithFewLocations(DayCluster.REPLICATED));
     return necessary;
   }
 
