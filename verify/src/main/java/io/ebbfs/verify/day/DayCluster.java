@@ -195,7 +195,8 @@ final class DayCluster implements AutoCloseable {
   Set<String> addresses(List<Integer> servers) {
     return servers.stream()
         .map(
-            server -> local().hostOf(server) + ":" + local().layout().ports().transfer().get(server))
+            server ->
+                local().hostOf(server) + ":" + local().layout().ports().transfer().get(server))
         .collect(Collectors.toSet());
   }
 

@@ -13,9 +13,9 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * The bytes that a step makes necessary, computed. After a loss, a lost replica of a block in no stripe is copied
- * once, and the lost members of a stripe are rebuilt together by the plan of the code, which tells
- * what is read and written. Pure.
+ * The bytes that a step makes necessary, computed. After a loss, a lost replica of a block in no
+ * stripe is copied once, and the lost members of a stripe are rebuilt together by the plan of the
+ * code, which tells what is read and written. Pure.
  */
 final class NecessaryBytes {
   /** A replica, or a member of a stripe, on a disk that is lost. */

@@ -31,6 +31,8 @@ class NecessaryBytesTest {
           StripeMemberProto.newBuilder()
               .setPosition(position)
               .setBlockId(firstBlock + position)
+              .setOwnerId(1)
+              .setOwnerIndex(position)
               .setGenerationStamp(1)
               .setLengthBytes(LENGTH));
     }
