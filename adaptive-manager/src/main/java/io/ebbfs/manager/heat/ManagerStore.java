@@ -60,6 +60,9 @@ public final class ManagerStore implements AutoCloseable {
           ReadTree.PLACES,
           ReadTree.UNPLACED);
 
+  /** All files stay open, as in the view. */
+  private static final int MOST_OPEN_FILES = 32_768;
+
   private static final long DAY_MILLIS = 86_400_000;
 
   /**
@@ -140,7 +143,7 @@ public final class ManagerStore implements AutoCloseable {
         new DBOptions()
             .setCreateIfMissing(true)
             .setCreateMissingColumnFamilies(true)
-            .setMaxOpenFiles(64)
+            .setMaxOpenFiles(MOST_OPEN_FILES)
             .setKeepLogFileNum(2)
             .setMaxTotalWalSize(16 << 20);
     List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();

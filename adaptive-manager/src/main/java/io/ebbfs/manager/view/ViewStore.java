@@ -96,6 +96,13 @@ final class ViewStore implements AutoCloseable {
 
   private static final long CACHE_BYTES = 64L << 20;
 
+  /**
+   * All files stay open. RocksDB shares the limit among 64 parts of its table of open files: with
+   * 256, five files that lie in one part and are read in turn would be opened anew, and the index
+   * and filter of each read, for each read of a row.
+   */
+  private static final int MOST_OPEN_FILES = 32_768;
+
   /** Few shards: a block of an index or a filter takes a small part of its shard. */
   private static final int CACHE_SHARD_BITS = 2;
 
@@ -153,7 +160,7 @@ final class ViewStore implements AutoCloseable {
             .setCreateIfMissing(true)
             .setCreateMissingColumnFamilies(true)
             .setAtomicFlush(true)
-            .setMaxOpenFiles(256)
+            .setMaxOpenFiles(MOST_OPEN_FILES)
             .setKeepLogFileNum(2);
     List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
     for (String name : FAMILIES) {
