@@ -21,9 +21,10 @@ std::string_view Beginning(std::string_view text, std::size_t most_bytes) {
 }
 
 // A path beside the target that no other client writes, renames or deletes: with 'hdfs dfs', one of
-// two commands that write the same target may report success for the bytes of the other.
+// two commands that write the same target may report success for the bytes of the other. Programs
+// such as Spark pass over names with this end.
 std::string OtherPath(const Item& target) {
-  const std::string suffix = "._COPYING_." + target.files->client_name();
+  const std::string suffix = fmt::format(".{}._COPYING_", target.files->client_name());
   const std::string name = target.Name();
   const std::string directory = target.path.substr(0, target.path.size() - name.size());
   return fmt::format("{}{}{}", directory, Beginning(name, kMaxNameBytes - suffix.size()), suffix);

@@ -23,7 +23,7 @@ namespace ebb::cli {
 [[nodiscard]] Status CheckFree(const Item& target, bool overwrite);
 
 // Writes a file under another name first, so that nobody sees a part of it:
-// `<name>._COPYING_.<client name>`.
+// `<name>.<client name>._COPYING_`.
 class NewFile {
  public:
   // `direct`: writes the name itself. `overwrite`: a file that has got the name meanwhile is

@@ -14,7 +14,11 @@ Result<std::optional<std::string>> Told(const Item& item, const char* name) {
   EBB_ASSIGN(const auto attribute, client::ParseXAttrName(name));
   auto values = item.files->XAttrs(item.path, {attribute});
   if (values && !values->empty()) return values->front().value();
-  if (values || values.error().code == ErrorCode::kRemote) return std::nullopt;
+  if (values) return std::nullopt;
+  // HDFS says the same of attributes that it does not know.
+  const bool absent = values.error().exception_class.ends_with("XAttrNotFoundException") ||
+                      values.error().exception_message.contains("was not found");
+  if (absent) return std::nullopt;
   return std::unexpected(values.error());
 }
 

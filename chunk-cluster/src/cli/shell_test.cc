@@ -143,15 +143,15 @@ TEST_F(ShellTest, AFailedPutDeletesItsOwnFileOnly) {
   EXPECT_EQ(Run("-put -d local /x").code, 1);
   EXPECT_EQ(Run("-put local /y").code, 1);
   EXPECT_EQ(CallsOfMe(),
-            (Calls{"create /x", "create /y._COPYING_.ME", "delete /y._COPYING_.ME"}));
+            (Calls{"create /x", "create /y.ME._COPYING_", "delete /y.ME._COPYING_"}));
 }
 
 TEST_F(ShellTest, OnlyForceReplacesAFileThatHasGotTheNameMeanwhile) {
   EXPECT_EQ(Run("-put local /x").code, 0);
   EXPECT_EQ(Run("-put -f local /y").code, 0);
   EXPECT_EQ(CallsOfMe(),
-            (Calls{"create /x._COPYING_.ME", "rename2 /x._COPYING_.ME /x",
-                   "create /y._COPYING_.ME", "rename2 /y._COPYING_.ME /y overwrite"}));
+            (Calls{"create /x.ME._COPYING_", "rename2 /x.ME._COPYING_ /x",
+                   "create /y.ME._COPYING_", "rename2 /y.ME._COPYING_ /y overwrite"}));
 }
 
 TEST_F(ShellTest, AFileThatHasGotTheNameMeanwhileIsNotReplacedByAnEmptyOne) {
@@ -192,7 +192,8 @@ TEST_F(ShellTest, ALongNameIsCutInTheOtherNameBetweenTwoLetters) {
   EXPECT_LE(other.size(), 255U);
   EXPECT_GE(other.size(), 254U);
   EXPECT_EQ(calls[1], "rename2 /" + other + " /" + name);
-  const std::size_t kept = other.find("._COPYING_.");
+  const std::size_t kept = other.find(".DFSClient_");
+  EXPECT_TRUE(other.ends_with("._COPYING_"));
   ASSERT_NE(kept, std::string::npos);
   EXPECT_EQ(other.substr(0, kept), name.substr(0, kept));
   EXPECT_EQ(kept % 2, 1U) << "whole letters";
@@ -231,7 +232,7 @@ TEST_F(ShellTest, WhatClientsEncodeIsRefusedBeforeAFileIsGone) {
   EXPECT_EQ(Run("-put local /g").code, 1);
   EXPECT_EQ(Run("-touchz /empty").code, 0);
   EXPECT_EQ(CallsOfMe(),
-            (Calls{"create /g._COPYING_.ME", "delete /g._COPYING_.ME", "create /empty"}));
+            (Calls{"create /g.ME._COPYING_", "delete /g.ME._COPYING_", "create /empty"}));
 }
 
 TEST_F(ShellTest, ForceHidesOnlyThatAPatternHasNoMatch) {

@@ -13,14 +13,20 @@ namespace {
 // An attempt fails if the replica moves to another disk of this server meanwhile.
 constexpr int kMaxReopenAttempts = 3;
 
-// Another disk of the same type with room for the replica; null if there is none.
+// The emptiest other disk of the same type, if it has room for the replica; else null.
 Disk* OtherWithSpace(const std::vector<std::unique_ptr<Disk>>& disks, const Disk& full,
                      std::uint64_t bytes) {
+  Disk* emptiest = nullptr;
+  std::uint64_t most = 0;
   for (const auto& disk : disks) {
     const bool usable = disk.get() != &full && !disk->failed() && !disk->slow();
-    if (usable && disk->type() == full.type() && disk->CheckSpace(bytes)) return disk.get();
+    if (!usable || disk->type() != full.type()) continue;
+    const std::uint64_t remaining = disk->GetStatus().remaining_bytes;
+    if (emptiest != nullptr && remaining <= most) continue;
+    emptiest = disk.get();
+    most = remaining;
   }
-  return nullptr;
+  return emptiest != nullptr && emptiest->CheckSpace(bytes) ? emptiest : nullptr;
 }
 
 }  // namespace

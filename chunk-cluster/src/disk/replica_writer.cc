@@ -95,7 +95,7 @@ Status ReplicaWriter::MakeVisible() {
   in_pipeline_->acknowledged = in_pipeline_->on_disk.load();
   store_.Update(*in_pipeline_,
                 [](BlockStore::Replica& entry) { entry.state = ReplicaState::kBeingWritten; });
-  return {};
+  return CheckDisk();
 }
 
 void ReplicaWriter::OnTakeOver(std::function<void()> wake) {

@@ -32,11 +32,7 @@ constexpr Timeout kFrameTimeout = std::chrono::seconds(60);
 
 std::string SystemUser() {
   if (const char* name = std::getenv("USER"); name != nullptr && *name != '\0') return name;
-  passwd entry = {};
-  passwd* found = nullptr;
-  char buffer[4096];
-  getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found);
-  return found != nullptr ? entry.pw_name : std::to_string(geteuid());
+  return UserOfProcess();
 }
 
 // Hadoop's servers send the whole stack trace. Its first line is the message.
@@ -52,6 +48,14 @@ Error RemoteError(const RpcResponseHeaderProto& header, const std::string& serve
 }
 
 }  // namespace
+
+std::string UserOfProcess() {
+  passwd entry = {};
+  passwd* found = nullptr;
+  char buffer[4096];
+  getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found);
+  return found != nullptr ? entry.pw_name : std::to_string(geteuid());
+}
 
 bool IsStandby(const Error& error) {
   return error.exception_class == "org.apache.hadoop.ipc.StandbyException";

@@ -23,6 +23,9 @@ namespace ebb {
 // True if the server is one of several namenodes and does not serve now: another namenode does.
 [[nodiscard]] bool IsStandby(const Error& error);
 
+// The name of the user that runs this process.
+[[nodiscard]] std::string UserOfProcess();
+
 struct RpcClientOptions {
   Timeout connect_timeout = std::chrono::seconds(10);
   // The time-out of a whole call, unless the call passes its own.

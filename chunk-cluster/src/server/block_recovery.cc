@@ -138,7 +138,7 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const auto& storage = storages[i];
       if (!storage && IsNotReady(storage.error())) {
-        // Without this holder the recovery would make its good replica void.
+        // The holder's replica, which is good, would not count after this recovery.
         return Waits(recovering, candidates[i].server, storage.error());
       }
       if (!storage) {

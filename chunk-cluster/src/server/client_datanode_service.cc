@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "ClientDatanodeProtocol.pb.h"
+#include "rpc/client.h"
 
 namespace ebb::server {
 
@@ -59,6 +60,17 @@ RpcHandler Refusal(std::string reason) {
       });
 }
 
+// As for a DataNode of HDFS, the superuser is the user of the process.
+Status CheckSuperuser(const RpcCaller& caller) {
+  const std::string superuser = UserOfProcess();
+  if (caller.user == superuser) return {};
+  return std::unexpected(
+      Error{ErrorCode::kInvalid,
+            fmt::format("Access denied for user {}. Superuser privilege is required: call as {}",
+                        caller.user, superuser),
+            "org.apache.hadoop.security.AccessControlException"});
+}
+
 void RegisterRefusals(RpcHandlers& handlers) {
   handlers["shutdownDatanode"] =
       Refusal<ShutdownDatanodeRequestProto, ShutdownDatanodeResponseProto>(
@@ -99,6 +111,7 @@ void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
   handlers["evictWriters"] = MakeRpcHandler<EvictWritersRequestProto>(
       [evict = std::move(parts.evict_writers)](
           const RpcCaller& caller, const auto&) -> Result<EvictWritersResponseProto> {
+        EBB_TRY(CheckSuperuser(caller));
         spdlog::info("{} evicts the writers of this server: {} pipelines ended", caller.user,
                      evict());
         return EvictWritersResponseProto();

@@ -125,11 +125,13 @@ void CommandExecutor::QueueRecovery(const Client& from, const RecoveringBlockPro
       order.from = from;
       order.block = block;
     }
-    if (order.disk == disk) return;
   }
   auto& queue = QueueOf(recoveries_, disk,
                         disk.empty() ? kRecoveryThreads : kRecoveryThreadsOfDisk, kMaxRecoveries);
-  if (const auto room = queue.CheckRoom(); !room) {
+  // For a block that waits already, too: a thread that could not start before may start now.
+  const auto room = queue.CheckRoom();
+  if (waits && waiting->second.disk == disk) return;
+  if (!room) {
     spdlog::warn("block {} is not recovered: {}; the namenode orders it again", block_id,
                  room.error().message);
     return;

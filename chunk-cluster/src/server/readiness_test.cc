@@ -163,6 +163,21 @@ TEST_F(ReadinessTest, AnAdministratorIsToldWhyACallIsRefused) {
   EXPECT_NE(stopped.error().message.find("stop its process"), std::string::npos);
 }
 
+TEST_F(ReadinessTest, OnlyTheUserOfTheServerEvictsWriters) {
+  Open();
+  const EvictWritersRequestProto request;
+  EvictWritersResponseProto response;
+  const auto as = [&](const std::string& user) {
+    return RpcClient("127.0.0.1", ports_->rpc.port(),
+                     "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol", 1, user)
+        .Call("evictWriters", request, response);
+  };
+  EXPECT_TRUE(as(UserOfProcess()));
+  const auto refused = as("nobody-else");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().exception_class, "org.apache.hadoop.security.AccessControlException");
+}
+
 TEST_F(ReadinessTest, BeforeTheScanEveryAnswerIsNotReady) {
   Open();
   const auto verified = Verify(1);

@@ -40,7 +40,8 @@ Status TaskQueue::Prepare() {
   if (tasks_.size() >= limit_) {
     return Fail(ErrorCode::kBusy, fmt::format("{} tasks wait", tasks_.size()));
   }
-  if (threads_.empty()) StartThread();
+  const bool busy = tasks_.size() > free_threads_ && threads_.size() < most_threads_;
+  if (threads_.empty() || busy) StartThread();
   if (threads_.empty()) return Fail(ErrorCode::kBusy, "no thread is left for its queue");
   return {};
 }

@@ -74,8 +74,10 @@ bool TransferServer::RunOperations(OpenConnection& opened) {
 }
 
 std::size_t TransferServer::EvictWriters() {
+  const std::size_t closed = pool_.CloseWriters();
+  // Waits for lanes that are being opened.
   lanes_.BreakAll("an administrator evicts the writers of the server");
-  return pool_.CloseWriters();
+  return closed;
 }
 
 void TransferServer::Stop() {

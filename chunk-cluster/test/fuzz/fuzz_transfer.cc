@@ -23,10 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::FedSocket fed(data, size);
   transfer::TransferCounters counters;
   transfer::BalanceThrottler throttler{transfer::BalanceThrottler::Options{}};
-  transfer::Waiting waiting;
+  transfer::OpenConnection opened;
+  opened.socket = fed.Take();
   transfer::RecordLanes lanes(1);
   const transfer::Connection::Services services{*store,    nullptr, nullptr, counters,
                                                 throttler, lanes,   nullptr};
-  (void)transfer::Connection(fed.get(), services, waiting, {std::chrono::seconds(1), {}}).Run();
+  (void)transfer::Connection(opened, services, {std::chrono::seconds(1), {}}).Run();
   return 0;
 }
