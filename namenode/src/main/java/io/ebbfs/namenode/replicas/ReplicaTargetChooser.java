@@ -169,9 +169,18 @@ final class ReplicaTargetChooser {
           "no chunk server has registered since the start of the namenode; they are awaited");
     }
     if (targets.isEmpty()) {
-      throw new IOException(noPlace(request, live, holders, now));
+      String why = noPlace(request, live, holders, now);
+      boolean spaceIsAwaited =
+          live.stream()
+              .anyMatch(server -> !taken.contains(server.uuid()) && hasNotToldItsSpace(server));
+      throw spaceIsAwaited ? new NotReplicatedYetException(why) : new IOException(why);
     }
     return targets;
+  }
+
+  /** A server has registered, at this namenode, and its first heartbeat has not come yet. */
+  private static boolean hasNotToldItsSpace(Server server) {
+    return server.disks().stream().allMatch(disk -> !disk.failed() && disk.capacityBytes() == 0);
   }
 
   /**

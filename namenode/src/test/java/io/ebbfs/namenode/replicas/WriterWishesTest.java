@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.replicas;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
@@ -24,6 +25,7 @@ import org.apache.hadoop.hdfs.AddBlockFlag;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
 import org.apache.hadoop.hdfs.server.common.StorageInfo;
+import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeRegistration;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeStorage;
 import org.apache.hadoop.hdfs.server.protocol.StorageReport;
@@ -70,7 +72,7 @@ class WriterWishesTest {
     }
   }
 
-  private void heartbeat(int server, long freeBytes) throws IOException {
+  private DatanodeRegistration register(int server) throws IOException {
     DatanodeRegistration registration =
         new DatanodeRegistration(
             new DatanodeID(
@@ -80,6 +82,11 @@ class WriterWishesTest {
             null,
             "3.5.0");
     frontEnd.registerDatanode(registration);
+    return registration;
+  }
+
+  private void heartbeat(int server, long freeBytes) throws IOException {
+    DatanodeRegistration registration = register(server);
     frontEnd.sendHeartbeat(
         registration,
         new StorageReport[] {
@@ -136,6 +143,21 @@ class WriterWishesTest {
           .doesNotContain("host5")
           .hasSize(3);
     }
+  }
+
+  /** As when another namenode begins to lead: the client repeats the call by itself. */
+  @Test
+  void theFirstHeartbeatOfAServerIsAwaited() throws IOException {
+    for (int i = 1; i <= 6; i++) {
+      heartbeat(i, 10);
+    }
+    assertThatThrownBy(() -> chosen(1, List.of()))
+        .isExactlyInstanceOf(IOException.class)
+        .hasMessageContaining("no disk with");
+    register(7);
+    assertThatThrownBy(() -> chosen(1, List.of())).isInstanceOf(NotReplicatedYetException.class);
+    heartbeat(7, FREE);
+    assertThat(chosen(1, List.of())).containsExactly("host7");
   }
 
   @Test
