@@ -60,8 +60,14 @@ public final class ManagerStore implements AutoCloseable {
           ReadTree.PLACES,
           ReadTree.UNPLACED);
 
-  /** All files stay open, as in the view. */
-  private static final int MOST_OPEN_FILES = 32_768;
+  /** The index of an open file is in memory. */
+  private static final int MOST_OPEN_FILES = 1_024;
+
+  /**
+   * RocksDB shares the limit among parts of its table of open files: with few files in each of many
+   * parts, those that are read in turn would be opened anew for each read.
+   */
+  private static final int OPEN_FILES_SHARD_BITS = 2;
 
   private static final long DAY_MILLIS = 86_400_000;
 
@@ -144,6 +150,7 @@ public final class ManagerStore implements AutoCloseable {
             .setCreateIfMissing(true)
             .setCreateMissingColumnFamilies(true)
             .setMaxOpenFiles(MOST_OPEN_FILES)
+            .setTableCacheNumshardbits(OPEN_FILES_SHARD_BITS)
             .setKeepLogFileNum(2)
             .setMaxTotalWalSize(16 << 20);
     List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();

@@ -22,6 +22,9 @@ public final class FreePorts {
   private static final int SLOT = 200;
   private static final int SLOTS = (END - FIRST) / SLOT;
 
+  /** A process holds so many: it gives ports again rather than leave none to other processes. */
+  private static final int MOST_HELD = 10;
+
   /** The first ports of the slots of this process, where it listens. */
   private static final List<ServerSocket> HELD = new ArrayList<>();
 
@@ -67,11 +70,11 @@ public final class FreePorts {
     return List.copyOf(found);
   }
 
-  /** A new slot, or, if others hold all the rest, the oldest one of this process again. */
+  /** A new slot, or, if there is none or this process holds many, its oldest one again. */
   private static void goToNextSlot() throws ClusterException {
     next = 1;
     int start = new Random().nextInt(SLOTS);
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < SLOTS && HELD.size() < MOST_HELD; i++) {
       try {
         HELD.add(listen(FIRST + (start + i) % SLOTS * SLOT));
         slot = HELD.size() - 1;

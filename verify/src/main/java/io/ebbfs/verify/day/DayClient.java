@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -57,12 +58,7 @@ final class DayClient implements AutoCloseable {
       counts.done();
       return Outcome.DONE;
     } catch (IOException e) {
-      boolean isRefused = DayCounts.saysNoSpace(e);
-      if (isRefused) {
-        counts.refused();
-      } else {
-        counts.writeError("%s: %s".formatted(file.path(), e));
-      }
+      boolean isRefused = counts.writeFailed(file.path(), e);
       giveUp(file);
       return isRefused ? Outcome.REFUSED : Outcome.FAILED;
     }
@@ -106,6 +102,9 @@ final class DayClient implements AutoCloseable {
     try (FSDataInputStream in = files.open(new Path(file.path()))) {
       if (from == 0) {
         in.readFully(found);
+        if (end == file.lengthBytes() && in.read() != -1) {
+          counts.readError("%s has bytes behind its end".formatted(file.path()));
+        }
       } else {
         in.readFully(from, found);
       }
@@ -126,7 +125,7 @@ final class DayClient implements AutoCloseable {
     List<LostReplica> replicas = new ArrayList<>();
     for (DayFile file : book.all()) {
       for (BlockLocation location : locationsOf(file)) {
-        long id = ((HdfsBlockLocation) location).getLocatedBlock().getBlock().getBlockId();
+        long id = idOf(location);
         for (String address : location.getNames()) {
           if (addresses.contains(address)) {
             replicas.add(new LostReplica(id, location.getLength()));
@@ -137,17 +136,23 @@ final class DayClient implements AutoCloseable {
     return replicas;
   }
 
-  /** How many blocks of the files of a directory have fewer locations than wanted replicas. */
-  int blocksWithFewLocations(String directory) throws IOException {
-    int few = 0;
+  /** The blocks of the files of a directory that have fewer locations than wanted replicas. */
+  Set<Long> blocksWithFewLocations(String directory) throws IOException {
+    Set<Long> few = new TreeSet<>();
     for (DayFile file : book.all()) {
       if (file.path().startsWith(directory + "/")) {
         for (BlockLocation location : locationsOf(file)) {
-          few += location.getNames().length < REPLICATION ? 1 : 0;
+          if (location.getNames().length < REPLICATION) {
+            few.add(idOf(location));
+          }
         }
       }
     }
     return few;
+  }
+
+  private static long idOf(BlockLocation location) {
+    return ((HdfsBlockLocation) location).getLocatedBlock().getBlock().getBlockId();
   }
 
   private BlockLocation[] locationsOf(DayFile file) throws IOException {

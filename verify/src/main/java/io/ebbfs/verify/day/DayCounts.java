@@ -20,6 +20,7 @@ final class DayCounts {
   private final AtomicLong writeErrors = new AtomicLong();
   private final AtomicLong refusedWrites = new AtomicLong();
   private final List<String> errors = new ArrayList<>();
+  private volatile boolean disksMayBeFull;
 
   DayCounts(RunLog log) {
     this.log = log;
@@ -39,9 +40,23 @@ final class DayCounts {
     note("write error: " + what);
   }
 
-  /** A write was refused because the disks are full, and its error says so. */
-  void refused() {
-    refusedWrites.incrementAndGet();
+  /** Tells whether some disks may be full from now on. */
+  void disksMayBeFull(boolean mayBe) {
+    disksMayBeFull = mayBe;
+  }
+
+  /**
+   * A write has failed.
+   *
+   * @return whether it was refused because the disks are full, which is no error while they may be
+   */
+  boolean writeFailed(String path, Throwable error) {
+    if (disksMayBeFull && saysNoSpace(error)) {
+      refusedWrites.incrementAndGet();
+      return true;
+    }
+    writeError("%s: %s".formatted(path, error));
+    return false;
   }
 
   private synchronized void note(String what) {

@@ -22,6 +22,7 @@ final class DayUsers implements AutoCloseable {
   private static final int MOST_BLOCKS = 5;
   private static final int WRITER_PAUSE_MILLIS = 500;
   private static final int READER_PAUSE_MILLIS = 100;
+  private static final long LONGEST_OPERATION_MILLIS = 240_000;
 
   private interface Work {
     void once(DayClient client, Random random) throws InterruptedException;
@@ -57,6 +58,7 @@ final class DayUsers implements AutoCloseable {
     clients.add(client);
     Random random = new Random(seeds.nextLong());
     Thread thread = new Thread(() -> untilTheEnd(name, work, client, random), name);
+    thread.setDaemon(true);
     threads.add(thread);
     thread.start();
   }
@@ -68,7 +70,7 @@ final class DayUsers implements AutoCloseable {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       counts.readError("%s ended by a mistake of its own: %s".formatted(name, e));
       throw e;
     }
@@ -78,7 +80,9 @@ final class DayUsers implements AutoCloseable {
     // A deletion leaves a gap in a stripe, which is rewritten once there are many.
     String directory = random.nextInt(4) > 0 ? DayCluster.REPLICATED : DayCluster.ENCODED;
     write(client, directory, random);
-    book.takeOldest(directory, DIRECTORY_BYTES).ifPresent(client::delete);
+    Optional<DayFile> oldest = book.takeOldest(directory, DIRECTORY_BYTES);
+    oldest.ifPresent(client::read);
+    oldest.ifPresent(client::delete);
     Thread.sleep(random.nextInt(WRITER_PAUSE_MILLIS));
   }
 
@@ -106,8 +110,13 @@ final class DayUsers implements AutoCloseable {
   void stop() throws InterruptedException {
     goesOn = false;
     for (Thread thread : threads) {
-      thread.join();
+      thread.join(LONGEST_OPERATION_MILLIS);
+      if (thread.isAlive()) {
+        counts.readError(
+            "%s hangs: %s".formatted(thread.getName(), List.of(thread.getStackTrace())));
+      }
     }
+    threads.clear();
   }
 
   @Override
