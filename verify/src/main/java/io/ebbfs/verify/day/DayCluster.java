@@ -271,7 +271,7 @@ final class DayCluster implements AutoCloseable {
 
   // ---- conditions -------------------------------------------------------------------------------
 
-  /** What is under-replicated or under repair while some servers are meant to be down. */
+  /** Tells what is under-replicated or under repair, apart from the servers that a step stopped. */
   String whyNotSafe() throws IOException {
     String unsafe = verified.whyNotRedundant(away.size());
     if (unsafe != null) {

@@ -280,7 +280,10 @@ final class DaySteps {
         .toList();
   }
 
-  /** Servers that come back bring what was rebuilt meanwhile; the surplus is deleted. */
+  /**
+   * The servers return with replicas of blocks that were copied or rebuilt meanwhile. The namenode
+   * deletes the excess replicas.
+   */
   private long comeBack(List<Integer> servers) throws ClusterException, InterruptedException {
     recorder.figure("servers", names(servers));
     cluster.start(servers);
