@@ -109,7 +109,8 @@ public record Ports(
 
   /** The same with a port of WebHDFS. */
   public Ports withWebHdfs() throws ClusterException {
-    boolean fixed = kafka == namenode + 1 && controller == namenode + 2;
+    // Free ports often follow each other, too, but without the distance to those of the servers.
+    boolean fixed = kafka == namenode + 1 && transfer.get(0) == namenode + SERVERS_OFFSET;
     int chosen = fixed ? namenode + WEB_HDFS_OFFSET : FreePorts.find(1).get(0);
     return new Ports(namenode, kafka, controller, http, transfer, ipc, more, store, web, chosen);
   }

@@ -28,6 +28,7 @@ final class PortsTest {
   void freePortsAreFreeAndDistinct() throws Exception {
     Ports ports = Ports.free(null, 64);
     assertThat(ports.all()).hasSize(5 + 128);
+    assertThat(Ports.free(null, 4).withWebHdfs().all()).as("no port twice").hasSize(6 + 8);
     ports.checkFree();
   }
 
