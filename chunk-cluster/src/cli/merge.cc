@@ -89,11 +89,13 @@ Result<int> RunGetmerge(Shell& shell, Words words) {
 
 Result<int> RunConcat(Shell& shell, Words words) {
   auto items = shell.ExpandAll(words.rest);
-  if (shell.errors() > 0) return 1;
   if (items.size() < 3) {
     return Fail(ErrorCode::kInvalid,
-                items.empty() ? "Target path not specified." : "The number of source paths is less than 2.");
+                fmt::format("{}. <target path> <src path> <src path> ...",
+                            items.empty() ? "Target path not specified"
+                                          : "The number of source paths is less than 2"));
   }
+  if (shell.errors() > 0) return 1;
   if (!items[0].IsFile()) {
     return Fail(ErrorCode::kNotFound, fmt::format("Target path {} does not exist or is not file.",
                                                   items[0].Uri()));
