@@ -72,7 +72,8 @@ Status Explain(Shell& shell, const Item& item) {
                 client::ModeText(status.mode));
     return ShowAttributes(shell, item);
   }
-  shell.Print("{}: file of {}:{}, {}, {} bytes in blocks of {}, {} replicas wanted, changed {} UTC\n",
+  shell.Print("{}: file of {}:{}, {}, {} bytes in blocks of {}, {} replicas wanted, changed {} "
+              "UTC\n",
               item.text, status.owner, status.group, client::ModeText(status.mode), status.length,
               SizeText(static_cast<std::int64_t>(status.block_bytes), true), status.replication,
               UtcText(status.modified_millis));

@@ -1,10 +1,10 @@
 // find
 #include <algorithm>
-#include <cctype>
 #include <functional>
 
 #include "cli/commands.h"
 #include "client/glob_pattern.h"
+#include "client/text.h"
 
 namespace ebb::cli {
 
@@ -13,17 +13,10 @@ namespace {
 // A step of an expression. The next one runs if it returns true.
 using Step = std::function<Result<bool>(const Item&)>;
 
-// Letters beyond ASCII keep their case.
-std::string LowerCase(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 Result<Step> NameStep(const std::string& pattern, bool any_case) {
-  EBB_ASSIGN(auto patterns, client::ExpandBraces(any_case ? LowerCase(pattern) : pattern));
+  EBB_ASSIGN(auto patterns, client::ExpandBraces(any_case ? client::LowerCase(pattern) : pattern));
   return [patterns = std::move(patterns), any_case](const Item& item) -> Result<bool> {
-    const std::string name = any_case ? LowerCase(item.Name()) : item.Name();
+    const std::string name = any_case ? client::LowerCase(item.Name()) : item.Name();
     return std::ranges::any_of(patterns,
                                [&](const auto& one) { return client::Matches(one, name); });
   };

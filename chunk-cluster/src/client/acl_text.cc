@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string_view>
+
+#include "client/text.h"
 
 namespace ebb::client {
 
@@ -25,9 +25,8 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   return parts;
 }
 
-std::optional<AclEntryProto::AclEntryTypeProto> TypeOf(std::string name) {
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+std::optional<AclEntryProto::AclEntryTypeProto> TypeOf(const std::string& text) {
+  const std::string name = LowerCase(text);
   if (name == "user") return AclEntryProto::USER;
   if (name == "group") return AclEntryProto::GROUP;
   if (name == "mask") return AclEntryProto::MASK;

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 #include <utility>
+
+#include "client/text.h"
 
 namespace ebb::client {
 
@@ -26,11 +26,6 @@ constexpr std::array<std::pair<std::string_view, Namespace>, 5> kNamespaces = {{
 
 constexpr std::string_view kDigits64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-std::string Lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 Result<std::string> FromHex(const std::string& digits) {
   std::string bytes;
@@ -78,7 +73,7 @@ std::string ToBase64(const std::string& bytes) {
 }  // namespace
 
 Result<XAttrProto> ParseXAttrName(const std::string& text) {
-  const std::string lower = Lower(text);
+  const std::string lower = LowerCase(text);
   for (const auto& [prefix, space] : kNamespaces) {
     if (!lower.starts_with(prefix)) continue;
     XAttrProto attribute;
@@ -100,8 +95,8 @@ std::string XAttrName(const XAttrProto& attribute) {
 }
 
 Result<std::string> ParseXAttrValue(const std::string& text) {
-  if (text.size() > 2 && Lower(text).starts_with("0x")) return FromHex(text.substr(2));
-  if (text.size() > 2 && Lower(text).starts_with("0s")) return FromBase64(text.substr(2));
+  if (text.size() > 2 && LowerCase(text).starts_with("0x")) return FromHex(text.substr(2));
+  if (text.size() > 2 && LowerCase(text).starts_with("0s")) return FromBase64(text.substr(2));
   const bool quoted = text.size() >= 2 && text.starts_with('"') && text.ends_with('"');
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
