@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -52,6 +53,9 @@ public final class NamespaceView implements AutoCloseable {
    * Rows that the view sorts at once before it lets the caller wait for steps in the background.
    */
   private static final int SORTED_AT_ONCE = 2_000;
+
+  /** Inodes that get their new paths at once when a directory above them is renamed. */
+  private static final int MOVED_AT_ONCE = 2_000;
 
   /** Rows that the end of a reading looks at while readers wait. */
   private static final int DROP_STEP = 5_000;
@@ -79,7 +83,7 @@ public final class NamespaceView implements AutoCloseable {
   private volatile long fileCount;
   private volatile SortingProgress progress;
   private final LongAdder walked = new LongAdder();
-  // Where the spreading of pins goes on.
+  // Where the spreading of paths and pins goes on.
   private long spreadFrom;
 
   private NamespaceView(ViewStore store, CodeRegistry codes, InodeListener listener) {
@@ -359,7 +363,7 @@ public final class NamespaceView implements AutoCloseable {
 
   /**
    * Puts the namenode's answer about directories whose pins have changed. Their paths are the same.
-   * The entries of the directories are not visited here: {@link #spreadPins} does that.
+   * The entries of the directories are not visited here: {@link #spread} does that.
    */
   public synchronized void putPins(Collection<Long> asked, ListFilesResponseProto answer) {
     Set<Long> gone = new HashSet<>(asked);
@@ -543,46 +547,36 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   /**
-   * Gives all inodes below these directories the paths that they have there. Where one of the
-   * directories lies below another one, the inodes are visited once.
+   * Gives the inodes below these directories the paths that they have there: so many inodes at
+   * once. {@link #spread} gives the others their paths. Where one of the directories lies below
+   * another one, the inodes are visited once.
+   *
+   * <p>While several renames become known one after the other, a directory may lie below itself for
+   * a moment; the walk does not enter it again.
    */
   private void moveBelow(Set<Long> directories) {
-    for (long top : TopDirectories.of(directories, this::directoryOf)) {
-      DirectoryStatusProto directory = directory(top);
-      if (directory != null) {
-        for (long child : store.children(top)) {
-          move(child, directory.getPath(), top);
-        }
+    Set<Long> entered = TopDirectories.of(directories, this::directoryOf);
+    Deque<Long> walk = new ArrayDeque<>(entered);
+    int left = MOVED_AT_ONCE;
+    while (!walk.isEmpty()) {
+      long directory = walk.pop();
+      byte[] after = NO_NAME;
+      if (left > 0) {
+        Looked looked =
+            lookBelow(
+                new ViewStore.Spread(directory, NO_NAME),
+                left,
+                Long.MAX_VALUE,
+                child -> {
+                  if (entered.add(child)) {
+                    walk.push(child);
+                  }
+                });
+        left -= looked.entries();
+        after = looked.after();
       }
-    }
-  }
-
-  /**
-   * Gives an inode the path that it has in a directory, and all inodes below it.
-   *
-   * @param top the directory that the walk comes from. While several renames become known one after
-   *     the other, it may lie below itself for a moment; the walk does not enter it again
-   */
-  private void move(long id, String directory, long top) {
-    Deque<Map.Entry<Long, String>> left = new ArrayDeque<>(List.of(Map.entry(id, directory)));
-    while (!left.isEmpty()) {
-      Map.Entry<Long, String> next = left.pop();
-      walked.increment();
-      ViewInodeRow row = store.inode(next.getKey());
-      if (row == null) {
-        continue;
-      }
-      String old = row.hasFile() ? row.getFile().getPath() : row.getDirectory().getPath();
-      String path = next.getValue() + old.substring(old.lastIndexOf('/'));
-      if (!path.equals(old)) {
-        putPath(row, path);
-      }
-      if (!row.hasFile()) {
-        for (long child : store.children(next.getKey())) {
-          if (child != top) {
-            left.push(Map.entry(child, path));
-          }
-        }
+      if (after != null) {
+        store.putSpread(directory, after);
       }
     }
   }
@@ -600,7 +594,7 @@ public final class NamespaceView implements AutoCloseable {
 
   /**
    * How many inodes were looked at, since the view was opened, because a directory above them may
-   * have another path. It grows while such a change is put, and waits for no writer.
+   * have another path or pin. It grows while such a change is put, and waits for no writer.
    */
   public long walked() {
     return walked.sum();
@@ -647,19 +641,25 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   /**
-   * Gives files the pins of the directories above them that have changed: looks at so many entries
-   * of directories, or at fewer if the time is over, and remembers on disk where to go on. Readers
-   * of the view wait meanwhile.
+   * Gives inodes the paths and the pins that they have by the directories above them, which have
+   * changed: looks at so many entries of directories, or at fewer if the time is over, and
+   * remembers on disk where to go on. Readers of the view wait meanwhile.
    *
    * @return whether entries are left
    */
-  public synchronized boolean spreadPins(int mostEntries, Duration most) {
+  public synchronized boolean spread(int mostEntries, Duration most) {
     long end = System.nanoTime() + most.toNanos();
     int left = mostEntries;
     ViewStore.Spread next = nextSpread();
     boolean goesOn = true;
     while (next != null && left > 0 && goesOn) {
-      left -= spread(next, left, end);
+      Looked looked = lookBelow(next, left, end, child -> store.putSpread(child, NO_NAME));
+      if (looked.after() == null) {
+        store.deleteSpread(next.directory());
+      } else {
+        store.putSpread(next.directory(), looked.after());
+      }
+      left -= looked.entries();
       next = nextSpread();
       goesOn = System.nanoTime() < end;
     }
@@ -681,8 +681,24 @@ public final class NamespaceView implements AutoCloseable {
     return next;
   }
 
-  /** Returns how many entries it has looked at, and at least 1. */
-  private int spread(ViewStore.Spread from, int most, long endNanos) {
+  /**
+   * What a step has done at a directory.
+   *
+   * @param entries how many it has looked at, and at least 1
+   * @param after where the next step goes on; null if no entry is left
+   */
+  private record Looked(int entries, byte[] after) {}
+
+  /**
+   * Gives the entries of a directory the paths and the pins that they have there.
+   *
+   * @param below is told the directories among them whose own entries may have to follow
+   */
+  private Looked lookBelow(ViewStore.Spread from, int most, long endNanos, LongConsumer below) {
+    DirectoryStatusProto directory = directory(from.directory());
+    if (directory == null) {
+      return new Looked(1, null);
+    }
     List<Long> entries = new ArrayList<>();
     List<byte[]> names = new ArrayList<>();
     store.eachEntry(
@@ -695,28 +711,32 @@ public final class NamespaceView implements AutoCloseable {
         });
     int looked = 0;
     while (looked < entries.size() && (looked == 0 || System.nanoTime() < endNanos)) {
-      spreadTo(entries.get(looked++));
+      spreadTo(entries.get(looked++), directory.getPath(), below);
     }
-    if (looked == entries.size() && looked < most) {
-      store.deleteSpread(from.directory());
-    } else {
-      store.putSpread(from.directory(), names.get(looked - 1));
-    }
-    return Math.max(1, looked);
+    boolean all = looked == entries.size() && looked < most;
+    return new Looked(Math.max(1, looked), all ? null : names.get(looked - 1));
   }
 
-  private void spreadTo(long id) {
+  private void spreadTo(long id, String directory, LongConsumer below) {
+    walked.increment();
     ViewInodeRow row = store.inode(id);
     if (row == null) {
       return;
     }
-    if (!row.hasFile()) {
-      if (!row.getDirectory().hasPin()) {
-        store.putSpread(id, NO_NAME);
-      }
-    } else if (pinOf(row.getFile()) != Pin.of(row.hasPin(), row.getPin())) {
+    String path = (directory.equals("/") ? "" : directory) + "/" + PathIndex.nameOf(row);
+    boolean moves = !path.equals(pathOf(row));
+    if (moves) {
+      putPath(row, path);
+    } else if (row.hasFile() && pinOf(row.getFile()) != Pin.of(row.hasPin(), row.getPin())) {
       enterAgain(id);
     }
+    if (!row.hasFile() && (moves || !row.getDirectory().hasPin())) {
+      below.accept(id);
+    }
+  }
+
+  private static String pathOf(ViewInodeRow row) {
+    return row.hasFile() ? row.getFile().getPath() : row.getDirectory().getPath();
   }
 
   /** The pin of a file of these stripes has changed. */

@@ -65,8 +65,8 @@ public final class ViewFollower implements AutoCloseable {
   /** Pages of a reading that follow each other before others may read rows anew. */
   private static final int PAGES_IN_ORDER = 4;
 
-  /** Entries of pinned directories that are looked at between two polls. */
-  private static final int PINS_PER_POLL = 1_000;
+  /** Entries of renamed and pinned directories that are looked at between two polls. */
+  private static final int ENTRIES_PER_POLL = 1_000;
 
   private static final Duration SPREAD_TIME = Duration.ofMillis(50);
 
@@ -117,13 +117,14 @@ public final class ViewFollower implements AutoCloseable {
   private long readings;
   private long changes;
   private long connectedAtMillis;
-  // Whether pins or edited policies are still being spread over the rows, or places asked for.
+  // Whether paths, pins or edited policies are being spread over the rows, or places asked for.
   private boolean isBusy;
   // Under the monitor.
   private long wantedReading;
   private long doneReading;
   private final Set<String> awaitedMarks = new HashSet<>();
   private NamenodeException failure;
+  private boolean hasTriedToConnect;
   private boolean everRead;
   private long lastReadingMillis;
   private long lastReadingTookMillis;
@@ -196,6 +197,7 @@ public final class ViewFollower implements AutoCloseable {
    * @throws NamenodeException if the namenode does not answer
    */
   public boolean isUsable() {
+    awaitFirstConnection();
     if (!complete) {
       awaitReading();
     }
@@ -217,6 +219,7 @@ public final class ViewFollower implements AutoCloseable {
   }
 
   private Mark awaitMark() {
+    awaitFirstConnection();
     if (!following || !complete) {
       return Mark.NOT_FOLLOWED;
     }
@@ -264,6 +267,31 @@ public final class ViewFollower implements AutoCloseable {
     return progress + view.walked();
   }
 
+  /**
+   * After a restart the first connection finds the place of the view in the stream. Before that
+   * nobody knows whether everything has to be read.
+   *
+   * @throws NamenodeException if the namenode does not answer
+   */
+  private void awaitFirstConnection() {
+    synchronized (monitor) {
+      if (hasTriedToConnect) {
+        return;
+      }
+      failure = null;
+      try {
+        while (!hasTriedToConnect && failure == null && !stopping && thread.isAlive()) {
+          monitor.wait(1_000);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      if (!hasTriedToConnect && failure != null) {
+        throw failure;
+      }
+    }
+  }
+
   private void awaitReading() {
     synchronized (monitor) {
       long wanted = ++wantedReading;
@@ -299,10 +327,10 @@ public final class ViewFollower implements AutoCloseable {
           connectNowAndThen();
         }
         readIfWanted();
-        boolean pinsSpread = view.spreadPins(PINS_PER_POLL, SPREAD_TIME);
+        boolean entriesAreLeft = view.spread(ENTRIES_PER_POLL, SPREAD_TIME);
         boolean rowsAreSorted = view.sortSome(ROWS_PER_POLL, SORT_TIME);
         boolean isAskedFor = complete && view.tellListener(PLACES_PER_POLL);
-        isBusy = pinsSpread || rowsAreSorted || isAskedFor;
+        isBusy = entriesAreLeft || rowsAreSorted || isAskedFor;
         if (isBusy) {
           progress++; // who waits for a mark waits on
         }
@@ -373,7 +401,7 @@ public final class ViewFollower implements AutoCloseable {
   private void connectNowAndThen() {
     boolean wanted;
     synchronized (monitor) {
-      wanted = wantedReading > doneReading;
+      wanted = wantedReading > doneReading || connectedAtMillis == 0;
     }
     if (!wanted) {
       pause((isBusy ? SHORT_POLL : POLL).toMillis());
@@ -381,16 +409,24 @@ public final class ViewFollower implements AutoCloseable {
     if (now() - connectedAtMillis < CONNECT_EVERY_MILLIS) {
       return; // what somebody waits for is read without the stream
     }
+    boolean namenodeAnswers = true;
     try {
       if (anyBrokerListens()) {
         connect();
       } else {
         problem = "no broker listens at " + servers;
       }
+    } catch (NamenodeException e) {
+      namenodeAnswers = false;
+      throw e;
     } finally {
       connectedAtMillis = now();
       if (!following) {
         closeConsumer();
+      }
+      synchronized (monitor) {
+        hasTriedToConnect |= namenodeAnswers;
+        monitor.notifyAll();
       }
     }
   }

@@ -54,10 +54,10 @@ import org.slf4j.LoggerFactory;
  * group, stripe id -> nothing: stripes in the fast code of their policy), "worn" (policy, 0, price,
  * stripe id -> nothing: stripes with space to free, the price in thousandths), "pinned" (policy, 0,
  * 0, stripe id -> nothing: stripes that are not in the code that they are pinned to), "spread"
- * (directory id -> name, 0, id: directories whose entries, from the one behind this name on, do not
- * have the pin yet that holds for them). Before the name of a policy stands the number of a {@link
- * Sorting} and a slash. Ids have 8 bytes, big-endian. Not thread-safe but for {@link #committed}.
- * All methods may throw UncheckedIOException.
+ * (directory id -> name, 0, id: directories whose entries, from the one behind this name on, may
+ * not have the path and the pin yet that hold for them). Before the name of a policy stands the
+ * number of a {@link Sorting} and a slash. Ids have 8 bytes, big-endian. Not thread-safe but for
+ * {@link #committed}. All methods may throw UncheckedIOException.
  */
 final class ViewStore implements AutoCloseable {
   /** Key and value of a row in an index; return false to stop. */
@@ -247,12 +247,6 @@ final class ViewStore implements AutoCloseable {
     delete(names(), nameKey(name, id));
   }
 
-  List<Long> children(long parent) {
-    List<Long> ids = new ArrayList<>();
-    each(entries(), key(parent), key(parent), (key, value) -> ids.add(lastLong(key, 0)));
-    return ids;
-  }
-
   /**
    * A name and its inode; return false to stop.
    *
@@ -274,7 +268,7 @@ final class ViewStore implements AutoCloseable {
     return concat(utf8(name), new byte[1]);
   }
 
-  // ---- directories whose pins spread --------------------------------------------------------
+  // ---- directories whose paths and pins spread ----------------------------------------------
 
   void putSpread(long directory, byte[] after) {
     put(spread(), key(directory), after);
@@ -285,9 +279,9 @@ final class ViewStore implements AutoCloseable {
   }
 
   /**
-   * A directory whose pin spreads.
+   * A directory whose path and pin spread.
    *
-   * @param after the position in {@link #eachEntry} up to which the entries have the pin
+   * @param after the position in {@link #eachEntry} up to which the entries have them
    */
   record Spread(long directory, byte[] after) {}
 

@@ -551,11 +551,11 @@ class WorkingSetTest {
         putPins(pinned);
       }
       if (random.nextInt(10) == 0) { // the process ends in the middle
-        view.spreadPins(3, Duration.ofHours(1));
+        view.spread(3, Duration.ofHours(1));
         view.close();
         open();
       }
-      while (view.spreadPins(1 + random.nextInt(20), Duration.ofHours(1))) {
+      while (view.spread(1 + random.nextInt(20), Duration.ofHours(1))) {
         // Step after step.
       }
     }

@@ -90,12 +90,12 @@ class PinnedTreeTest {
   void aStepLooksAtSoManyFilesAndARestartGoesOn() throws Exception {
     pin(PinProto.FAST);
     assertThat(pinned(Pin.FAST)).isZero();
-    assertThat(view.spreadPins(100, LONG)).isTrue();
+    assertThat(view.spread(100, LONG)).isTrue();
     assertThat(pinned(Pin.FAST)).isEqualTo(100);
     view.close();
     open();
     assertThat(pinned(Pin.FAST)).isEqualTo(100);
-    while (view.spreadPins(100, LONG)) {
+    while (view.spread(100, LONG)) {
       // Step after step.
     }
     assertThat(pinned(Pin.FAST)).isEqualTo(FILES);
@@ -104,9 +104,9 @@ class PinnedTreeTest {
   @Test
   void aStepEndsWhenItsTimeIsOver() {
     pin(PinProto.FAST);
-    assertThat(view.spreadPins(FILES + 1, Duration.ZERO)).isTrue();
+    assertThat(view.spread(FILES + 1, Duration.ZERO)).isTrue();
     assertThat(pinned(Pin.FAST)).isLessThan(FILES);
-    for (int steps = 0; view.spreadPins(FILES + 1, Duration.ZERO); steps++) {
+    for (int steps = 0; view.spread(FILES + 1, Duration.ZERO); steps++) {
       assertThat(steps).isLessThan(FILES);
     }
     assertThat(pinned(Pin.FAST)).isEqualTo(FILES);
@@ -115,12 +115,12 @@ class PinnedTreeTest {
   @Test
   void anotherPinBeginsAnew() {
     pin(PinProto.FAST);
-    view.spreadPins(100, LONG);
+    view.spread(100, LONG);
     pin(PinProto.COMPACT);
-    assertThat(view.spreadPins(FILES + 1, LONG)).isFalse();
+    assertThat(view.spread(FILES + 1, LONG)).isFalse();
     assertThat(pinned(Pin.COMPACT)).isEqualTo(FILES);
     pin(null);
-    assertThat(view.spreadPins(FILES + 1, LONG)).isFalse();
+    assertThat(view.spread(FILES + 1, LONG)).isFalse();
     assertThat(pinned(Pin.NONE)).isEqualTo(FILES);
   }
 

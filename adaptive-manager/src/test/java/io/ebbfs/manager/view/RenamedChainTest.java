@@ -8,6 +8,7 @@ import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -24,6 +25,8 @@ class RenamedChainTest {
   private static final long ROOT = InodeListener.ROOT;
   private static final long FIRST_DIRECTORY = 20_000;
   private static final long FIRST_FILE = 30_000;
+  private static final long TREE = 40_000;
+  private static final int FILES_OF_A_BRANCH = 1_500;
   private static final int DEPTH = 60;
   private static final int FILES = 300;
 
@@ -113,6 +116,61 @@ class RenamedChainTest {
   void aTopDirectoryOfAPartTakesAllBelowAlong() {
     view.putInodes(List.of(FIRST_DIRECTORY), chain("e", 1));
     assertThat(view.file(FIRST_FILE).path()).startsWith("/e0/d1/d2/").endsWith("/0");
+  }
+
+  /** Three directories with more files than a rename visits at once. */
+  private void fillLargeTree() {
+    ListFilesResponseProto.Builder page =
+        ListFilesResponseProto.newBuilder().addDirectories(directory(TREE, ROOT, "/old"));
+    for (int i = 1; i <= 3; i++) {
+      page.addDirectories(directory(TREE + i, TREE, "/old/" + i));
+      for (int j = 0; j < FILES_OF_A_BRANCH; j++) {
+        page.addFiles(fileOfTree(i, j));
+      }
+    }
+    view.putPage(page.build());
+  }
+
+  private static FileStatusProto fileOfTree(int branch, int number) {
+    long id = TREE + 10 + branch * FILES_OF_A_BRANCH + number;
+    return file(id, "/old/" + branch + "/" + number).toBuilder().setParentId(TREE + branch).build();
+  }
+
+  private void renameTree(String path) {
+    view.putInodes(
+        List.of(TREE),
+        ListFilesResponseProto.newBuilder().addDirectories(directory(TREE, ROOT, path)).build());
+  }
+
+  private long filesBelow(String path) {
+    long count = 0;
+    for (int i = 1; i <= 3; i++) {
+      for (int j = 0; j < FILES_OF_A_BRANCH; j++) {
+        String expected = path + "/" + i + "/" + j;
+        count += view.file(fileOfTree(i, j).getFileId()).path().equals(expected) ? 1 : 0;
+      }
+    }
+    return count;
+  }
+
+  @Test
+  void aLargeTreeFollowsARenameByStepsAndARestartGoesOn() throws Exception {
+    fillLargeTree();
+    long walked = view.walked();
+
+    renameTree("/new");
+    assertThat(view.walked() - walked).isBetween(1L, 2_100L);
+    assertThat(filesBelow("/new")).isBetween(1L, 3L * FILES_OF_A_BRANCH - 1);
+    assertThat(view.spread(100, Duration.ofHours(1))).isTrue();
+    view.close();
+    view = NamespaceView.open(directory, new PolicySet(List.of()), CodeRegistry.builtIn());
+    renameTree("/newer");
+    for (int steps = 0; view.spread(500, Duration.ofHours(1)); steps++) {
+      assertThat(steps).isLessThan(1_000);
+    }
+
+    assertThat(filesBelow("/newer")).isEqualTo(3L * FILES_OF_A_BRANCH);
+    assertThat(view.at("/newer/3/7").orElseThrow().path()).isEqualTo("/newer/3/7");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.ebbfs.manager.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicySet;
@@ -127,9 +128,22 @@ class ViewFollowerTest {
     closeView();
     long later = add("/p/meanwhile");
     openView();
+    follower.catchUp(); // also before the follower has connected
+    assertThat(view.file(later).path()).isEqualTo("/p/meanwhile");
+    assertThat(follower.status().readings()).isZero();
+  }
+
+  @Test
+  void aNamenodeThatIsAwayAtARestartCostsNoReading() throws Exception {
+    awaitFollowing();
+    closeView();
+    namenode.down = true;
+    openView();
+    assertThatThrownBy(follower::catchUp).isInstanceOf(NamenodeException.class);
+    assertThatThrownBy(follower::isUsable).isInstanceOf(NamenodeException.class);
+    namenode.down = false;
     awaitFollowing();
     follower.catchUp();
-    assertThat(view.file(later).path()).isEqualTo("/p/meanwhile");
     assertThat(follower.status().readings()).isZero();
   }
 
