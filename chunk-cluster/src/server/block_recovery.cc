@@ -39,22 +39,27 @@ Result<std::uint64_t> ChooseToCut(std::vector<Candidate>& candidates, std::uint6
 
 // Finalized replicas decide the length. Without any, the shortest replica in the best state
 // decides. Removes the candidates that do not take part.
-std::uint64_t ChooseLength(std::vector<Candidate>& candidates) {
+std::uint64_t ChooseLength(std::vector<Candidate>& candidates, std::uint64_t block_stamp) {
   const auto best = std::ranges::min(candidates, {}, [](const Candidate& c) {
                       return c.replica.state;
                     }).replica.state;
+  // An earlier attempt has cut and finalized some replicas, and ended before it came to all.
+  const bool was_cut = std::ranges::any_of(candidates, [&](const Candidate& c) {
+    return c.replica.state == ReplicaState::kFinalized && c.replica.generation_stamp > block_stamp;
+  });
   std::erase_if(candidates, [&](const Candidate& c) {
-    return c.replica.state != best &&
+    return c.replica.state != best && !was_cut &&
            !(best == ReplicaState::kFinalized && c.replica.state == ReplicaState::kBeingWritten);
   });
   std::uint64_t length = ~std::uint64_t{0};
   for (const auto& c : candidates) {
     if (c.replica.state == best) length = std::min(length, c.replica.length_bytes);
   }
-  // A replica that is being written takes part only if it has the same length as the finalized
-  // ones.
+  // A replica that is not finalized takes part only if it has the same length as the finalized
+  // ones, or if the earlier attempt would have cut it to that length.
   std::erase_if(candidates, [&](const Candidate& c) {
-    return c.replica.state != best && c.replica.length_bytes != length;
+    return c.replica.state != best &&
+           (was_cut ? c.replica.length_bytes < length : c.replica.length_bytes != length);
   });
   return length;
 }
@@ -128,7 +133,7 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
       chosen = ChooseToCut(candidates, block.blockid(), recovering.truncateblock().numbytes());
       if (!chosen) return std::unexpected(chosen.error());
     } else {
-      chosen = ChooseLength(candidates);
+      chosen = ChooseLength(candidates, block.generationstamp());
     }
     const std::uint64_t length = *chosen;
     commit.set_newlength(length);

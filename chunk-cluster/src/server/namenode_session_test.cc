@@ -659,6 +659,31 @@ TEST_F(NamenodeSessionTest, LeadsTheRecoveryOfABlock) {
   }
 }
 
+// An attempt of before has cut the replica of the leader, and ended without a commit.
+TEST_F(NamenodeSessionTest, ALaterAttemptAtARecoveryCutsWhatTheEarlierOneDidNotReach) {
+  Server leader(namenode_.port());
+  Server other(namenode_.port());
+  AwaitReports(2);
+  const auto data = RandomBytes(3000, 1);
+  StoreBlock(*leader.store, 1, std::span(data).first(2000), 1009);
+  {
+    auto writer = other.store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
+    ASSERT_TRUE(writer.has_value());
+    ASSERT_TRUE(WriteBytes(**writer, 0, data));
+  }
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
+  const auto recovered =
+      RecoverBlock(*leader.store, client, Recovering(1010, {leader.info(), other.info()}));
+  ASSERT_TRUE(recovered.has_value()) << recovered.error().message;
+  namenode_.Locked([&] {
+    ASSERT_EQ(namenode_.recoveries.size(), 1U);
+    EXPECT_EQ(namenode_.recoveries.front().newlength(), 2000U);
+    EXPECT_EQ(namenode_.recoveries.front().newtaragets_size(), 2);
+  });
+  EXPECT_EQ(*ReadBlock(*other.store, 1),
+            (std::vector<std::byte>{data.begin(), data.begin() + 2000}));
+}
+
 TEST_F(NamenodeSessionTest, ARecoveryWaitsForAHolderThatIsNotReady) {
   Server leader(namenode_.port());
   AwaitReports(1);

@@ -87,7 +87,7 @@ Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange
 }
 
 Status SendSource(Socket& socket, BlockSource& source, const format::Checksum& checksum,
-                  const SendRange& range, std::string prefix) {
+                  const SendRange& range, std::string prefix, bool* began) {
   std::string buffer = std::move(prefix);
   std::int64_t sequence = 0;
   for (std::uint64_t offset = range.offset; offset < range.end; offset += kPacketDataBytes) {
@@ -103,11 +103,13 @@ Status SendSource(Socket& socket, BlockSource& source, const format::Checksum& c
     EBB_TRY(source.Read(body.last(bytes)));
     if (sums > 0) checksum.ComputeAll(body.last(bytes), body.data());
     if (range.end - offset > bytes) {
+      *began = true;
       EBB_TRY(WriteString(socket, buffer, range.timeout));
       buffer.clear();
     }
   }
   AppendEnd(buffer, range, sequence);
+  *began = true;
   return WriteString(socket, buffer, range.timeout);
 }
 

@@ -35,9 +35,10 @@ struct SendRange {
                                  const SendRange& range, std::string prefix,
                                  bool* began = nullptr);
 // Sends a computed block. The next byte of `source` is the one at range.offset. Checksums are
-// computed here.
+// computed here. Sets `*began` before the first byte is sent, which is after the first packet was
+// read.
 [[nodiscard]] Status SendSource(Socket& socket, BlockSource& source,
                                 const format::Checksum& checksum, const SendRange& range,
-                                std::string prefix);
+                                std::string prefix, bool* began);
 
 }  // namespace ebb::transfer

@@ -254,8 +254,15 @@ Result<bool> Connection::ReadMissing(const OpReadBlockProto& op, const std::stri
                           .with_checksums = op.sendchecksums(),
                           .sync = false,
                           .timeout = kSlowReaderTimeout};
-  EBB_TRY(SendSource(socket_, *opened->source, checksum, send,
-                     ReadResponse(checksum, send.with_checksums, range->begin)));
+  bool began = false;
+  const auto sent =
+      SendSource(socket_, *opened->source, checksum, send,
+                 ReadResponse(checksum, send.with_checksums, range->begin), &began);
+  if (!sent && !began) {
+    return Refuse(ERROR, fmt::format("{}, and a degraded read of the block failed: {}", why,
+                                     sent.error().message));
+  }
+  EBB_TRY(sent);
   opened->source.reset();
   ClientReadStatusProto status;
   EBB_TRY(ReadMessage(reader_, status, kSlowReaderTimeout));

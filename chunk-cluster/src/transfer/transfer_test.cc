@@ -33,7 +33,8 @@ using std::chrono::seconds;
 
 constexpr Timeout kPatience = seconds(20);
 
-// Serves any block: its bytes are random, and the block id is the seed.
+// Serves any block: its bytes are random, and the block id is the seed. Of block 405 no byte can be
+// read.
 class PatternReader final : public MissingBlockReader {
  public:
   static constexpr std::uint64_t kLength = 300'000;
@@ -42,7 +43,7 @@ class PatternReader final : public MissingBlockReader {
                             std::uint64_t length) override {
     if (block.blockid() == 404) return Fail(ErrorCode::kNotFound, "no such block anywhere");
     auto data = RandomBytes(kLength, block.blockid());
-    data.resize(offset + std::min(length, kLength - offset));
+    data.resize(block.blockid() == 405 ? offset : offset + std::min(length, kLength - offset));
     return MissingBlock{std::make_unique<Source>(std::move(data), offset), kLength};
   }
 
@@ -419,6 +420,11 @@ TEST(TransferTest, ABlockThatIsNotHereComesFromTheMissingBlockReader) {
   const auto response = client.Response();
   EXPECT_EQ(response.status(), ERROR);
   EXPECT_NE(response.message().find("no such block anywhere"), std::string::npos);
+  RawClient second(node.id());
+  second.Send(Operation::kReadBlock, ReadOp(Block(405, 10), 0, 10));
+  const auto unreadable = second.Response();
+  EXPECT_EQ(unreadable.status(), ERROR);
+  EXPECT_NE(unreadable.message().find("beyond the end"), std::string::npos);
   // A chunk server that reads a source never gets a decoded block.
   EXPECT_FALSE(ReadFrom(node.id(), Block(7, PatternReader::kLength), 0).has_value());
 }
