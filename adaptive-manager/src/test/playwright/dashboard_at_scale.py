@@ -11,7 +11,7 @@ from collections import defaultdict
 import browser
 from playwright.sync_api import expect
 
-ADDRESS, TOKEN, FILES, SHOTS, MOST_MILLIS = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4], float(sys.argv[5])
+ADDRESS, TOKEN, FILES, SHOTS, MOST_MILLIS = sys.argv[1].rstrip("/"), sys.argv[2], int(sys.argv[3]), sys.argv[4], float(sys.argv[5])
 MOST_ROWS = 1_000
 MOST_ELEMENTS = 12_000
 SERVERS = 500
