@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -35,6 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class SharedNamenode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedNamenode.class);
+  private static final Duration STORE_PATIENCE = Duration.ofMinutes(1);
   private static final long PAUSE_AFTER_FAILURE_MILLIS = 1_000;
   private static final long WRITE_TIMES_MILLIS = 250;
   private static final long FOLD_MILLIS = 1_000;
@@ -103,7 +105,7 @@ public final class SharedNamenode implements AutoCloseable {
     try {
       // Only a leader asks for racks; a mistake is to be noticed now.
       RackTopology.of(config.topology(), config.topologyScript());
-      DirectoryTimeWriter directoryTimes = DirectoryTimeWriter.on(store);
+      DirectoryTimeWriter directoryTimes = DirectoryTimeWriter.on(store, STORE_PATIENCE);
       RpcEndpoint door = door(config);
       SharedNamenode made = new SharedNamenode(config, clock, random, store, directoryTimes, door);
       made.role.start();

@@ -7,10 +7,13 @@ import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.DirectoryTimeWriter;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -18,6 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,7 +40,7 @@ class SharedDirectoryTest {
   @BeforeEach
   void makeDirectory() throws IOException {
     real = new NamespaceFixture(store);
-    writer = DirectoryTimeWriter.on(real.store);
+    writer = DirectoryTimeWriter.on(real.store, Duration.ZERO);
     real.mkdirs("/d");
     real.touch("/d/first");
   }
@@ -44,6 +48,28 @@ class SharedDirectoryTest {
   @AfterEach
   void stop() {
     threads.shutdownNow();
+  }
+
+  /** A store that fails so many calls at first. */
+  private MetadataStore reluctant(int failures) {
+    AtomicInteger left = new AtomicInteger(failures);
+    return (MetadataStore)
+        Proxy.newProxyInstance(
+            MetadataStore.class.getClassLoader(),
+            new Class<?>[] {MetadataStore.class},
+            (proxy, method, arguments) -> {
+              if (left.getAndDecrement() > 0) {
+                throw new IOException("this namenode joins the store again");
+              }
+              return method.invoke(store, arguments);
+            });
+  }
+
+  @Test
+  void aStartWaitsForAStoreThatLeavesItOutForAWhile() throws Exception {
+    assertThat(DirectoryTimeWriter.on(reluctant(2), Duration.ofMinutes(1))).isNotNull();
+    assertThatThrownBy(() -> DirectoryTimeWriter.on(reluctant(2), Duration.ZERO))
+        .hasMessageContaining("joins the store again");
   }
 
   private Key key() throws IOException {

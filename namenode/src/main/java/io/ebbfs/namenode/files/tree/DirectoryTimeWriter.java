@@ -12,6 +12,8 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +31,7 @@ public final class DirectoryTimeWriter {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryTimeWriter.class);
 
   private static final int MOST_NAMED = 10;
+  private static final long PAUSE_MILLIS = 500;
 
   private final MetadataStore store;
   private final DirectoryTimes times;
@@ -39,11 +42,37 @@ public final class DirectoryTimeWriter {
   }
 
   /**
-   * A writer of the times that this process has to write.
+   * A writer of the times that this process has to write. A process that has just joined a store
+   * may be left out of it for some seconds, if the machine is busy with its start.
    *
    * @param store that other processes share
+   * @param patience how long it may take until the store answers
    */
-  public static DirectoryTimeWriter on(MetadataStore store) throws IOException {
+  public static DirectoryTimeWriter on(MetadataStore store, Duration patience) throws IOException {
+    long deadline = System.nanoTime() + patience.toNanos();
+    while (true) {
+      try {
+        return on(store);
+      } catch (IOException e) {
+        if (System.nanoTime() > deadline) {
+          throw e;
+        }
+        LOG.warn("The start waits for the metadata store: {}", e.getMessage());
+        pause();
+      }
+    }
+  }
+
+  private static void pause() throws InterruptedIOException {
+    try {
+      Thread.sleep(PAUSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while waiting for the metadata store");
+    }
+  }
+
+  private static DirectoryTimeWriter on(MetadataStore store) throws IOException {
     return new DirectoryTimeWriter(
         store,
         store.transact(
