@@ -57,6 +57,9 @@ public final class NamespaceView implements AutoCloseable {
   /** Inodes that get their new paths at once when a directory above them is renamed. */
   private static final int MOVED_AT_ONCE = 2_000;
 
+  /** Longer than every path that the namenode allows. */
+  private static final int MOST_PATH_CHARS = 16_000;
+
   /** Rows that the end of a reading looks at while readers wait. */
   private static final int DROP_STEP = 5_000;
 
@@ -84,7 +87,11 @@ public final class NamespaceView implements AutoCloseable {
   private volatile SortingProgress progress;
   private final LongAdder walked = new LongAdder();
   // Where the spreading of paths and pins goes on.
-  private long spreadFrom;
+  private long spreadsAt;
+  // False once no directory is left whose path or pin spreads.
+  private boolean maySpread = true;
+  // True at the start, too: nobody has noted then why a directory's path or pin spreads.
+  private volatile boolean movesAreLeft = true;
 
   private NamespaceView(ViewStore store, CodeRegistry codes, InodeListener listener) {
     this.listener = listener;
@@ -540,10 +547,11 @@ public final class NamespaceView implements AutoCloseable {
     enterDirectory(old, directory.getParentId(), directory.getPath(), id);
     store.putInode(
         id, ViewInodeRow.newBuilder().setDirectory(directory).setReading(reading).build());
-    if (mayHoldOtherPin(old, directory)) {
-      store.putSpread(id, NO_NAME);
+    boolean moved = old != null && !old.getDirectory().getPath().equals(directory.getPath());
+    if (mayHoldOtherPin(old, directory) || moved && directory.hasPin()) {
+      spreadFrom(id, NO_NAME);
     }
-    return old != null && !old.getDirectory().getPath().equals(directory.getPath());
+    return moved;
   }
 
   /**
@@ -576,9 +584,17 @@ public final class NamespaceView implements AutoCloseable {
         after = looked.after();
       }
       if (after != null) {
-        store.putSpread(directory, after);
+        spreadFrom(directory, after);
+        movesAreLeft = true;
       }
     }
+  }
+
+  /**
+   * Whether inodes below renamed directories may still have their old paths. Waits for no writer.
+   */
+  public boolean movesAreLeft() {
+    return movesAreLeft;
   }
 
   private void putPath(ViewInodeRow row, String path) {
@@ -589,6 +605,9 @@ public final class NamespaceView implements AutoCloseable {
       store.putInode(
           idOf(row),
           row.toBuilder().setDirectory(row.getDirectory().toBuilder().setPath(path)).build());
+      if (row.getDirectory().hasPin()) {
+        spreadFrom(idOf(row), NO_NAME); // a later walk would not enter it, as its path is right now
+      }
     }
   }
 
@@ -648,23 +667,33 @@ public final class NamespaceView implements AutoCloseable {
    * @return whether entries are left
    */
   public synchronized boolean spread(int mostEntries, Duration most) {
+    if (!maySpread) {
+      return false;
+    }
     long end = System.nanoTime() + most.toNanos();
     int left = mostEntries;
     ViewStore.Spread next = nextSpread();
     boolean goesOn = true;
     while (next != null && left > 0 && goesOn) {
-      Looked looked = lookBelow(next, left, end, child -> store.putSpread(child, NO_NAME));
+      Looked looked = lookBelow(next, left, end, child -> spreadFrom(child, NO_NAME));
       if (looked.after() == null) {
         store.deleteSpread(next.directory());
       } else {
-        store.putSpread(next.directory(), looked.after());
+        spreadFrom(next.directory(), looked.after());
       }
       left -= looked.entries();
       next = nextSpread();
       goesOn = System.nanoTime() < end;
     }
     settle();
-    return next != null;
+    maySpread = next != null;
+    movesAreLeft &= maySpread;
+    return maySpread;
+  }
+
+  private void spreadFrom(long directory, byte[] after) {
+    store.putSpread(directory, after);
+    maySpread = true;
   }
 
   /**
@@ -673,11 +702,11 @@ public final class NamespaceView implements AutoCloseable {
    * marks of deletion for a while.
    */
   private ViewStore.Spread nextSpread() {
-    ViewStore.Spread next = store.nextSpread(spreadFrom);
-    if (next == null && spreadFrom > 0) {
+    ViewStore.Spread next = store.nextSpread(spreadsAt);
+    if (next == null && spreadsAt > 0) {
       next = store.nextSpread(0);
     }
-    spreadFrom = next == null ? 0 : next.directory();
+    spreadsAt = next == null ? 0 : next.directory();
     return next;
   }
 
@@ -725,6 +754,9 @@ public final class NamespaceView implements AutoCloseable {
     }
     String path = (directory.equals("/") ? "" : directory) + "/" + PathIndex.nameOf(row);
     boolean moves = !path.equals(pathOf(row));
+    if (moves && path.length() > MOST_PATH_CHARS) {
+      return; // the directory lies below itself, until the rename of another one is known
+    }
     if (moves) {
       putPath(row, path);
     } else if (row.hasFile() && pinOf(row.getFile()) != Pin.of(row.hasPin(), row.getPin())) {

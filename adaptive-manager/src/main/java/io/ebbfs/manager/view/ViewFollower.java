@@ -54,6 +54,9 @@ public final class ViewFollower implements AutoCloseable {
   private static final Duration SHORT_POLL = Duration.ofMillis(20);
   private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
   private static final long CONNECT_EVERY_MILLIS = 2_000;
+
+  /** A broker that starts together with the manager listens within this time. */
+  private static final long BROKER_STARTS_MILLIS = 20_000;
   private static final int BROKER_MILLIS = 500;
   private static final int TOPIC_PROBES = 10;
   private static final long TOPIC_PROBE_MILLIS = 200;
@@ -117,6 +120,7 @@ public final class ViewFollower implements AutoCloseable {
   private long readings;
   private long changes;
   private long connectedAtMillis;
+  private long startedAtMillis;
   // Whether paths, pins or edited policies are being spread over the rows, or places asked for.
   private boolean isBusy;
   // Under the monitor.
@@ -171,7 +175,7 @@ public final class ViewFollower implements AutoCloseable {
       case SEEN -> {}
       case LAGS ->
           throw new NamenodeException(
-              "the view of the namespace lags behind, because many files change; try again later");
+              "the view of the namespace lags behind, because many files change or move; try again later");
       case NOT_FOLLOWED -> awaitReading();
     }
   }
@@ -213,7 +217,7 @@ public final class ViewFollower implements AutoCloseable {
   /** What has become of a mark. */
   private enum Mark {
     SEEN,
-    /** The changes before it are still being read. */
+    /** The changes before it are still being read, or a large tree follows a rename. */
     LAGS,
     NOT_FOLLOWED
   }
@@ -258,7 +262,10 @@ public final class ViewFollower implements AutoCloseable {
         }
         monitor.wait(100);
       }
-      return awaitedMarks.contains(mark) ? Mark.NOT_FOLLOWED : Mark.SEEN;
+      if (awaitedMarks.contains(mark)) {
+        return Mark.NOT_FOLLOWED;
+      }
+      return view.movesAreLeft() ? Mark.LAGS : Mark.SEEN;
     }
   }
 
@@ -286,10 +293,14 @@ public final class ViewFollower implements AutoCloseable {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
-      if (!hasTriedToConnect && failure != null) {
-        throw failure;
+      if (!hasTriedToConnect) {
+        throw failure != null ? failure : notKept();
       }
     }
+  }
+
+  private static NamenodeException notKept() {
+    return new NamenodeException("the view of the namespace is not kept now; try again later");
   }
 
   private void awaitReading() {
@@ -305,9 +316,7 @@ public final class ViewFollower implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
       if (doneReading < wanted) {
-        throw failure != null
-            ? failure
-            : new NamenodeException("the view of the namespace is not kept any more");
+        throw failure != null ? failure : notKept();
       }
     }
   }
@@ -319,6 +328,7 @@ public final class ViewFollower implements AutoCloseable {
   // ---- the thread -------------------------------------------------------------------------------
 
   private void run() {
+    startedAtMillis = now();
     while (!stopping) {
       try {
         if (following) {
@@ -409,15 +419,16 @@ public final class ViewFollower implements AutoCloseable {
     if (now() - connectedAtMillis < CONNECT_EVERY_MILLIS) {
       return; // what somebody waits for is read without the stream
     }
-    boolean namenodeAnswers = true;
+    boolean tried = now() - startedAtMillis > BROKER_STARTS_MILLIS || view.position().isEmpty();
     try {
       if (anyBrokerListens()) {
         connect();
+        tried = true;
       } else {
         problem = "no broker listens at " + servers;
       }
     } catch (NamenodeException e) {
-      namenodeAnswers = false;
+      tried = false;
       throw e;
     } finally {
       connectedAtMillis = now();
@@ -425,7 +436,7 @@ public final class ViewFollower implements AutoCloseable {
         closeConsumer();
       }
       synchronized (monitor) {
-        hasTriedToConnect |= namenodeAnswers;
+        hasTriedToConnect |= tried;
         monitor.notifyAll();
       }
     }

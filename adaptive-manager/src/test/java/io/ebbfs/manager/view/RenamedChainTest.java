@@ -7,12 +7,14 @@ import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
+import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -158,19 +160,68 @@ class RenamedChainTest {
     fillLargeTree();
     long walked = view.walked();
 
+    assertThat(view.spread(500, Duration.ofHours(1))).isFalse();
+    assertThat(view.movesAreLeft()).isFalse();
     renameTree("/new");
     assertThat(view.walked() - walked).isBetween(1L, 2_100L);
+    assertThat(view.movesAreLeft()).isTrue();
     assertThat(filesBelow("/new")).isBetween(1L, 3L * FILES_OF_A_BRANCH - 1);
     assertThat(view.spread(100, Duration.ofHours(1))).isTrue();
     view.close();
     view = NamespaceView.open(directory, new PolicySet(List.of()), CodeRegistry.builtIn());
+    assertThat(view.movesAreLeft()).isTrue();
     renameTree("/newer");
     for (int steps = 0; view.spread(500, Duration.ofHours(1)); steps++) {
       assertThat(steps).isLessThan(1_000);
     }
 
+    assertThat(view.movesAreLeft()).isFalse();
     assertThat(filesBelow("/newer")).isEqualTo(3L * FILES_OF_A_BRANCH);
     assertThat(view.at("/newer/3/7").orElseThrow().path()).isEqualTo("/newer/3/7");
+  }
+
+  private static DirectoryStatusProto pinned(long id, long parent, String path) {
+    return directory(id, parent, path).toBuilder().setPin(PinProto.FAST).build();
+  }
+
+  private void put(DirectoryStatusProto... directories) {
+    view.putInodes(
+        Stream.of(directories).map(DirectoryStatusProto::getDirectoryId).toList(),
+        ListFilesResponseProto.newBuilder().addAllDirectories(List.of(directories)).build());
+  }
+
+  private void spreadAll(int mostSteps) {
+    for (int steps = 0; view.spread(500, Duration.ofHours(1)); steps++) {
+      assertThat(steps).isLessThan(mostSteps);
+    }
+  }
+
+  @Test
+  void filesBelowAPinnedDirectoryFollowItAndTheDirectoryAbove() {
+    put(directory(TREE, ROOT, "/d"), pinned(TREE + 1, TREE, "/d/c"));
+    view.putInodes(
+        List.of(TREE + 9),
+        ListFilesResponseProto.newBuilder()
+            .addFiles(file(TREE + 9, "/d/c/f").toBuilder().setParentId(TREE + 1))
+            .build());
+    spreadAll(100);
+
+    put(directory(TREE, ROOT, "/e"), pinned(TREE + 1, TREE, "/e/c2"));
+    spreadAll(100);
+
+    assertThat(view.file(TREE + 9).path()).isEqualTo("/e/c2/f");
+  }
+
+  /** Two renames of which the view has heard in part: each directory is below the other one. */
+  @Test
+  void aCircleEndsAndIsLeftOnceTheOtherRenameIsKnown() {
+    put(directory(TREE, ROOT, "/a"), directory(TREE + 1, TREE, "/a/b"));
+    put(directory(TREE, TREE + 1, "/b/a"));
+    spreadAll(20_000);
+    put(directory(TREE + 1, ROOT, "/b"));
+    spreadAll(100);
+
+    assertThat(view.at("/b/a").orElseThrow().path()).isEqualTo("/b/a");
   }
 
   @Test
