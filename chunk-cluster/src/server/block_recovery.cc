@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "server/group_recovery.h"
@@ -62,6 +63,13 @@ std::uint64_t ChooseLength(std::vector<Candidate>& candidates, std::uint64_t blo
            (was_cut ? c.replica.length_bytes < length : c.replica.length_bytes != length);
   });
   return length;
+}
+
+// The namenode knows that so many bytes were acknowledged. A shorter replica has lost some of them,
+// for example with the power, and takes no part while another one has them.
+void LeaveOutLosers(std::vector<Candidate>& candidates, std::uint64_t known_bytes) {
+  const auto has_all = [&](const Candidate& c) { return c.replica.length_bytes >= known_bytes; };
+  if (std::ranges::any_of(candidates, has_all)) std::erase_if(candidates, std::not_fn(has_all));
 }
 
 std::unexpected<Error> Waits(const RecoveringBlockProto& recovering, const DatanodeIDProto& holder,
@@ -133,7 +141,14 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
       chosen = ChooseToCut(candidates, block.blockid(), recovering.truncateblock().numbytes());
       if (!chosen) return std::unexpected(chosen.error());
     } else {
+      LeaveOutLosers(candidates, block.numbytes());
       chosen = ChooseLength(candidates, block.generationstamp());
+      if (*chosen < block.numbytes() && unreachable > 0) {
+        return Fail(ErrorCode::kNetwork,
+                    fmt::format("{} bytes of block {} were acknowledged, and no holder that answers "
+                                "has more than {}; {} did not answer; the namenode tries again",
+                                block.numbytes(), block.blockid(), *chosen, unreachable));
+      }
     }
     const std::uint64_t length = *chosen;
     commit.set_newlength(length);

@@ -547,11 +547,11 @@ RecoveringBlockProto Recovering(std::uint64_t recovery_id,
   located.mutable_b()->set_generationstamp(1001);
   located.set_offset(0);
   located.set_corrupt(false);
-  for (const char* field : {"identifier", "password", "kind", "service"}) {
-    const auto* const descriptor = located.blocktoken().GetDescriptor();
-    auto* const token = located.mutable_blocktoken();
-    token->GetReflection()->SetString(token, descriptor->FindFieldByName(field), "");
-  }
+  auto& token = *located.mutable_blocktoken();
+  token.set_identifier("");
+  token.set_password("");
+  token.set_kind("");
+  token.set_service("");
   for (const auto& holder : holders) *located.add_locs() = holder;
   return recovering;
 }
@@ -682,6 +682,41 @@ TEST_F(NamenodeSessionTest, ALaterAttemptAtARecoveryCutsWhatTheEarlierOneDidNotR
   });
   EXPECT_EQ(*ReadBlock(*other.store, 1),
             (std::vector<std::byte>{data.begin(), data.begin() + 2000}));
+}
+
+// The leader's replica was short after a loss of power, and an attempt of before has finalized it
+// while the other holder was away.
+TEST_F(NamenodeSessionTest, BytesThatTheNamenodeKnowsAreNotCutOff) {
+  Server leader(namenode_.port());
+  Server other(namenode_.port());
+  AwaitReports(2);
+  const auto data = RandomBytes(3000, 1);
+  StoreBlock(*leader.store, 1, std::span(data).first(2000), 1009);
+  {
+    auto writer = other.store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
+    ASSERT_TRUE(writer.has_value());
+    ASSERT_TRUE(WriteBytes(**writer, 0, data));
+  }
+  auto dead = leader.info();
+  dead.mutable_id()->set_datanodeuuid("dead");
+  dead.mutable_id()->set_ipcport(1);
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
+  auto early = Recovering(1010, {leader.info(), dead});
+  early.mutable_block()->mutable_b()->set_numbytes(3000);
+  const auto refused = RecoverBlock(*leader.store, client, early);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("3000 bytes of block 1"), std::string::npos)
+      << refused.error().message;
+  auto later = Recovering(1011, {leader.info(), other.info()});
+  later.mutable_block()->mutable_b()->set_numbytes(3000);
+  const auto recovered = RecoverBlock(*leader.store, client, later);
+  ASSERT_TRUE(recovered.has_value()) << recovered.error().message;
+  namenode_.Locked([&] {
+    ASSERT_EQ(namenode_.recoveries.size(), 1U);
+    EXPECT_EQ(namenode_.recoveries.front().newlength(), 3000U);
+    EXPECT_EQ(namenode_.recoveries.front().newtaragets_size(), 1);
+  });
+  EXPECT_EQ(*ReadBlock(*other.store, 1), data);
 }
 
 TEST_F(NamenodeSessionTest, ARecoveryWaitsForAHolderThatIsNotReady) {
