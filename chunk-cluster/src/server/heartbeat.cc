@@ -1,5 +1,8 @@
 #include "server/heartbeat.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -25,6 +28,18 @@ std::map<std::string, double> QueueMeter::Measure(const std::vector<DiskStatus>&
   last_ = now;
   return means;
 }
+
+namespace {
+
+// Adds a field that the message's own definition does not have.
+void AddUnknown(std::string& fields, int number, std::uint64_t value) {
+  google::protobuf::io::StringOutputStream bytes(&fields);
+  google::protobuf::io::CodedOutputStream out(&bytes);
+  out.WriteTag(static_cast<std::uint32_t>(number) << 3U);  // wire type 0: a varint
+  out.WriteVarint64(value);
+}
+
+}  // namespace
 
 HeartbeatRequestProto MakeHeartbeat(const DatanodeRegistrationProto& registration,
                                     const std::vector<DiskStatus>& disks,
@@ -57,8 +72,8 @@ HeartbeatRequestProto MakeHeartbeat(const DatanodeRegistrationProto& registratio
     }
     if (const auto queued = load.queued_calls.find(disk.storage_uuid);
         queued != load.queued_calls.end()) {
-      report.mutable_unknown_fields()->AddVarint(
-          kQueuedCallsField, static_cast<std::uint64_t>(std::llround(100 * queued->second)));
+      AddUnknown(*report.mutable_unknown_fields(), kQueuedCallsField,
+                 static_cast<std::uint64_t>(std::llround(100 * queued->second)));
     }
     const std::uint64_t known = disk.used_bytes + disk.remaining_bytes;
     report.set_nondfsused(disk.capacity_bytes > known ? disk.capacity_bytes - known : 0);
