@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "combine/slice_reader.h"
+#include "transfer/group_layout.h"
 
 namespace ebb {
 
@@ -39,6 +40,29 @@ Status CheckShape(const ebbfs::CombineRequestProto& request, const CombineLimits
   return {};
 }
 
+Status CheckCells(const ebbfs::CombineRequestProto& request, const ebbfs::SourceProto& source,
+                  const CombineLimits& limits) {
+  const auto& cells = source.cells();
+  if (request.has_outputcheck()) {
+    return Refuse(fmt::format("source block {} enters by its cells, and the combine has an "
+                              "outputCheck, which reads it as a whole; leave out the check",
+                              source.block().blockid()));
+  }
+  if (cells.cellbytes() == 0 || cells.units() == 0 ||
+      cells.units() > transfer::GroupLayout::kMaxUnits || cells.unit() >= cells.units()) {
+    return Refuse(fmt::format("source block {} is said to be block {} of {} with cells of {} bytes; "
+                              "at most {} blocks are accepted",
+                              source.block().blockid(), cells.unit(), cells.units(),
+                              cells.cellbytes(), transfer::GroupLayout::kMaxUnits));
+  }
+  if (cells.startbytes() > limits.max_block_bytes * transfer::GroupLayout::kMaxUnits) {
+    return Refuse(fmt::format("the outputs are said to begin at byte {} of a block group; no group "
+                              "is so long",
+                              cells.startbytes()));
+  }
+  return {};
+}
+
 Status CheckBlocks(const ebbfs::CombineRequestProto& request, const CombineLimits& limits) {
   // Pairs of block id and server.
   std::set<std::pair<std::uint64_t, std::string>> sources;
@@ -50,6 +74,7 @@ Status CheckBlocks(const ebbfs::CombineRequestProto& request, const CombineLimit
   };
   for (const auto& source : request.sources()) {
     EBB_TRY(check_length(source.block()));
+    if (source.has_cells()) EBB_TRY(CheckCells(request, source, limits));
     if (source.block().numbytes() > 0 && source.locations_size() == 0) {
       return Refuse(fmt::format("source block {} has no location", source.block().blockid()));
     }

@@ -109,6 +109,115 @@ TEST_F(CombineTest, WritesTheLinearCombination) {
   EXPECT_EQ(response.byteswrittenremote(), 10'000u);
 }
 
+// The data blocks of a block group, of which each output is a part of the data.
+class GatherTest : public CombineTest {
+ protected:
+  void MakeGroup(std::size_t units, std::size_t cell, std::size_t bytes) {
+    units_ = units;
+    cell_ = cell;
+    group_ = RandomBytes(bytes);
+    blocks_.assign(units, {});
+    for (std::size_t at = 0; at < bytes; at += cell) {
+      const auto from = group_.begin() + static_cast<std::ptrdiff_t>(at);
+      Bytes& block = blocks_[at / cell % units];
+      block.insert(block.end(), from,
+                   from + static_cast<std::ptrdiff_t>(std::min(cell, bytes - at)));
+    }
+    for (std::size_t i = 0; i < units; ++i) io_.Put(i + 1, blocks_[i]);
+  }
+
+  ebbfs::SourceProto Unit(std::size_t block, std::size_t unit, std::size_t start) {
+    auto source = MakeSource(block + 1, blocks_[block].size());
+    auto& cells = *source.mutable_cells();
+    cells.set_cellbytes(static_cast<std::uint32_t>(cell_));
+    cells.set_units(static_cast<std::uint32_t>(units_));
+    cells.set_unit(static_cast<std::uint32_t>(unit));
+    cells.set_startbytes(start);
+    return source;
+  }
+
+  ebbfs::CombineRequestProto Gather(std::size_t start, std::size_t length) {
+    ebbfs::CombineRequestProto request;
+    request.set_id(fmt::format("gather {}", ++requests_));
+    for (std::size_t i = 0; i < units_; ++i) *request.add_sources() = Unit(i, i, start);
+    *request.add_targets() = MakeTarget(1'000 + requests_, length);
+    request.set_coefficients(std::string(units_, '\1'));
+    request.set_slicebytes(4096);
+    return request;
+  }
+
+  Bytes Part(std::size_t start, std::size_t length) {
+    const auto from = group_.begin() + static_cast<std::ptrdiff_t>(start);
+    return {from, from + static_cast<std::ptrdiff_t>(length)};
+  }
+
+  std::size_t units_ = 0;
+  std::size_t cell_ = 0;
+  std::size_t requests_ = 0;
+  Bytes group_;
+  std::vector<Bytes> blocks_;
+};
+
+TEST_F(GatherTest, GivesThePartsOfABlockGroup) {
+  for (int round = 0; round < 200; ++round) {
+    // Cells that are shorter and longer than a slice, and that end within slices.
+    const std::size_t cell = round % 2 == 0 ? 1 + Below(6000) : 4096 * (1 + Below(3));
+    MakeGroup(1 + Below(6), cell, 1 + Below(60'000));
+    const std::size_t start = Below(group_.size());
+    const std::size_t length = 1 + Below(group_.size() - start);
+    const auto response = engine_->Combine(Gather(start, length));
+    ASSERT_EQ(response.status(), ebbfs::COMBINE_OK) << response.message();
+    ASSERT_TRUE(*io_.Get(1'000 + requests_) == Part(start, length))
+        << units_ << " blocks, cells of " << cell_ << ", bytes " << start << " + " << length
+        << " of " << group_.size() << ", " << Seed();
+    EXPECT_EQ(response.bytesreadlocal() + response.bytesreadremote(), length) << "each byte once";
+  }
+}
+
+// A lost block is the sum of the others and a parity. Each of these enters in the cells of the lost
+// block, too.
+TEST_F(GatherTest, DecodesALostBlock) {
+  MakeGroup(3, 5000, 40'000);
+  Bytes parity = blocks_[0];
+  for (const std::size_t i : {1U, 2U}) {
+    for (std::size_t at = 0; at < blocks_[i].size(); ++at) parity[at] ^= blocks_[i][at];
+  }
+  auto request = Gather(7000, 30'000);
+  io_.Remove(2);
+  io_.Put(9, parity);
+  *request.mutable_sources(1) = Unit(0, 1, 7000);
+  *request.add_sources() = Unit(2, 1, 7000);
+  *request.add_sources() = Unit(0, 1, 7000);
+  FillBlock(*request.mutable_sources(4)->mutable_block(), 9, parity.size());
+  request.set_coefficients(std::string(5, '\1'));
+  const auto response = engine_->Combine(request);
+  ASSERT_EQ(response.status(), ebbfs::COMBINE_OK) << response.message();
+  EXPECT_TRUE(*io_.Get(1'001) == Part(7000, 30'000));
+}
+
+TEST_F(GatherTest, NamesABlockThatCannotBeRead) {
+  MakeGroup(3, 4096, 50'000);
+  io_.SetFault(2, {.at = 9000});
+  const auto response = engine_->Combine(Gather(0, 50'000));
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_SOURCE_FAILED);
+  ASSERT_EQ(response.failedsources_size(), 1);
+  EXPECT_EQ(response.failedsources(0).index(), 1u);
+  EXPECT_FALSE(io_.Get(1'001));
+}
+
+TEST_F(GatherTest, RefusesCellsOfNoGroup) {
+  MakeGroup(3, 4096, 50'000);
+  const auto refused = [&](auto change) {
+    auto request = Gather(0, 50'000);
+    change(*request.mutable_sources(1)->mutable_cells());
+    return engine_->Combine(request).status() == ebbfs::COMBINE_REFUSED;
+  };
+  EXPECT_TRUE(refused([](auto& cells) { cells.set_cellbytes(0); }));
+  EXPECT_TRUE(refused([](auto& cells) { cells.set_unit(3); }));
+  EXPECT_TRUE(refused([](auto& cells) { cells.set_units(17); }));
+  EXPECT_TRUE(refused([](auto& cells) { cells.set_startbytes(std::uint64_t{1} << 60); }));
+}
+
 TEST_F(CombineTest, ACheckWritesNothing) {
   auto request = Request({10'000, 4'000, 10'001}, {10'000, 0, 10'001});
   request.set_check(true);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/page_buffer.h"
+#include "transfer/group_layout.h"
 
 namespace ebb {
 
@@ -31,10 +32,7 @@ class SliceReader::Shared {
         lease_(std::move(lease)),
         memory_(MemoryBytes(sources.size(), options.slice_bytes)),
         zeros_(options.slice_bytes) {
-    for (auto& proto : sources) {
-      const std::uint64_t whole = std::min<std::uint64_t>(proto.block().numbytes(), end);
-      inputs_.push_back({std::move(proto), nullptr, whole > offset ? whole - offset : 0});
-    }
+    for (auto& proto : sources) inputs_.push_back(MakeInput(std::move(proto), offset, end));
     lanes_ = std::min(std::max<std::size_t>(1, options.threads), inputs_.size());
     current_.resize(lanes_);
     for (auto& pointers : pointers_) pointers.resize(inputs_.size(), zeros_.data());
@@ -103,16 +101,30 @@ class SliceReader::Shared {
   struct Input {
     ebbfs::SourceProto proto;
     std::unique_ptr<BlockSource> source;
+    // The first byte of the block that is read.
+    std::uint64_t begin;
     // Bytes that remain to be read; zeros follow them. Only the lane of the source uses this.
     std::uint64_t left;
   };
+
+  static Input MakeInput(ebbfs::SourceProto proto, std::uint64_t offset, std::uint64_t end) {
+    if (proto.has_cells()) {
+      const auto& cells = proto.cells();
+      const transfer::GroupLayout layout{cells.units(), cells.cellbytes()};
+      offset = layout.BlockBytes(cells.startbytes() + offset, cells.unit());
+      end = layout.BlockBytes(cells.startbytes() + end, cells.unit());
+    }
+    end = std::min<std::uint64_t>(proto.block().numbytes(), end);
+    return {std::move(proto), nullptr, offset, end > offset ? end - offset : 0};
+  }
 
   // Tries all sources of the lane, so that the caller's next plan avoids every one that fails.
   void Open(std::size_t lane) {
     for (std::size_t i = lane; i < inputs_.size(); i += lanes_) {
       if (inputs_[i].left == 0) continue;
       if (!Begin(lane, i)) break;
-      auto source = io_.OpenSource(inputs_[i].proto, offset_, offset_ + inputs_[i].left);
+      auto source = io_.OpenSource(inputs_[i].proto, inputs_[i].begin,
+                                   inputs_[i].begin + inputs_[i].left);
       if (source) {
         inputs_[i].source = std::move(*source);
         Progress(lane);
@@ -142,17 +154,44 @@ class SliceReader::Shared {
       if (!Begin(lane, i)) return false;
       const std::size_t slot = (slice % kDepth) * inputs_.size() + i;
       std::byte* const buffer = memory_.data() + slot * options_.slice_bytes;
-      const std::size_t length = std::min<std::uint64_t>(input.left, options_.slice_bytes);
-      if (auto status = input.source->Read({buffer, length}); !status) {
+      const std::uint64_t before = input.left;
+      auto status = input.proto.has_cells() ? ReadCells(input, slice, buffer)
+                                            : ReadOn(input, buffer, options_.slice_bytes);
+      if (!status) {
         AddFailure(lane, i, std::move(status).error());
         return false;
       }
-      std::memset(buffer + length, 0, options_.slice_bytes - length);
       pointers_[slice % kDepth][i] = buffer;
-      input.left -= length;
-      Count(lane, i, length);
+      Count(lane, i, before - input.left);
     }
     return true;
+  }
+
+  // The next bytes of a source, and zeros after its end.
+  static Status ReadOn(Input& input, std::byte* out, std::size_t bytes) {
+    const std::size_t length = std::min<std::uint64_t>(input.left, bytes);
+    EBB_TRY(input.source->Read({out, length}));
+    std::memset(out + length, 0, bytes - length);
+    input.left -= length;
+    return {};
+  }
+
+  // The cells of a source in a slice, where they are in the data of the group, and zeros elsewhere.
+  Status ReadCells(Input& input, std::uint64_t slice, std::byte* out) const {
+    const auto& cells = input.proto.cells();
+    const std::uint64_t first = cells.startbytes() + offset_ + slice * options_.slice_bytes;
+    for (std::uint64_t done = 0; done < options_.slice_bytes;) {
+      const std::uint64_t at = first + done;
+      const std::size_t bytes = std::min<std::uint64_t>(cells.cellbytes() - at % cells.cellbytes(),
+                                                        options_.slice_bytes - done);
+      if (at / cells.cellbytes() % cells.units() == cells.unit() && input.left > 0) {
+        EBB_TRY(ReadOn(input, out + done, bytes));
+      } else {
+        std::memset(out + done, 0, bytes);
+      }
+      done += bytes;
+    }
+    return {};
   }
 
   // False if the reader has stopped.

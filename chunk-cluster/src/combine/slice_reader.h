@@ -50,9 +50,9 @@ class SliceReader {
     return sources * slice_bytes * kDepth;
   }
 
-  // Reads [offset, end) of every source. Zeros follow the end of a source. A source that ends
-  // before `offset` is not opened. `lease` covers MemoryBytes. `io` and `group` outlive the
-  // threads.
+  // Reads what the sources have of [offset, end) of the sum: these bytes of a source, or those of its
+  // cells. Zeros follow the end of a source, and are between its cells. A source that has none of
+  // these bytes is not opened. `lease` covers MemoryBytes. `io` and `group` outlive the threads.
   SliceReader(BlockIo& io, ThreadGroup& group, std::vector<ebbfs::SourceProto> sources,
               std::uint64_t offset, std::uint64_t end, const Options& options,
               MemoryBudget::Lease lease);

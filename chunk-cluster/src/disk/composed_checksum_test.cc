@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "common/crc32c.h"
 #include "disk/test_support.h"
 
@@ -38,6 +43,29 @@ TEST_F(ComposedChecksumTest, IsThatOfTheData) {
       const auto crc = Compose(id++);
       ASSERT_TRUE(crc.has_value()) << crc.error().message;
       EXPECT_EQ(*crc, Crc32c(0, data)) << size << " bytes in chunks of " << chunk;
+    }
+  }
+}
+
+TEST_F(ComposedChecksumTest, OfEachPiece) {
+  std::uint64_t id = 1;
+  for (const std::uint32_t chunk : {16U, 512U, 4096U}) {
+    for (const auto size : kBoundarySizes) {
+      const auto data = RandomBytes(size, size);
+      Store(id, {format::ChecksumType::kCrc32c, chunk}, data);
+      const auto reader = store_->OpenReader(id++, 0);
+      ASSERT_TRUE(reader.has_value());
+      for (const std::size_t piece : {std::size_t{4096}, std::size_t{8192}}) {
+        const auto crcs = ComposePieceCrc32cs(**reader, piece);
+        ASSERT_TRUE(crcs.has_value()) << crcs.error().message;
+        std::vector<std::uint32_t> expected;
+        for (std::size_t at = 0; at < data.size(); at += piece) {
+          expected.push_back(
+              Crc32c(0, std::span(data).subspan(at, std::min(piece, data.size() - at))));
+        }
+        EXPECT_EQ(*crcs, expected) << size << " bytes in chunks of " << chunk;
+      }
+      EXPECT_EQ(*ComposePieceCrc32cs(**reader, chunk + 1), std::nullopt);
     }
   }
 }

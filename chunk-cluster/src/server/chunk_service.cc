@@ -25,16 +25,34 @@ std::uint64_t ResidentBytes() {
   return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-Result<std::uint32_t> ChecksumOf(StorageInspector::OpenBlock& block,
-                                 std::vector<std::byte>& buffer) {
-  std::uint32_t crc = 0;
+struct Found {
+  std::uint64_t length_bytes = 0;
+  std::uint32_t crc32c = 0;
+  // Of pieces of the block, if the request asks for them.
+  std::vector<std::uint32_t> pieces = {};
+};
+
+Result<Found> ChecksumsOf(StorageInspector::OpenBlock& block, std::uint64_t piece_bytes,
+                          std::vector<std::byte>& buffer) {
+  Found found{.length_bytes = block.length_bytes};
+  std::uint64_t left_of_piece = 0;
   for (std::uint64_t left = block.length_bytes; left > 0;) {
-    const std::span data(buffer.data(), std::min<std::uint64_t>(left, buffer.size()));
+    if (piece_bytes > 0 && left_of_piece == 0) {
+      left_of_piece = piece_bytes;
+      found.pieces.push_back(0);
+    }
+    std::uint64_t step = std::min<std::uint64_t>(left, buffer.size());
+    if (piece_bytes > 0) step = std::min(step, left_of_piece);
+    const std::span data(buffer.data(), step);
     EBB_TRY(block.source->Read(data));
-    crc = Crc32c(crc, data);
-    left -= data.size();
+    found.crc32c = Crc32c(found.crc32c, data);
+    if (piece_bytes > 0) {
+      found.pieces.back() = Crc32c(found.pieces.back(), data);
+      left_of_piece -= step;
+    }
+    left -= step;
   }
-  return crc;
+  return found;
 }
 
 // The health of a block that could not be read. Empty if the error does not concern the block, for
@@ -53,33 +71,27 @@ std::optional<ebbfs::BlockHealthProto> HealthOf(const Error& error) {
   }
 }
 
-struct Found {
-  std::uint64_t length_bytes;
-  std::uint32_t crc32c;
-};
-
 Result<Found> ReadAll(StorageInspector& blocks, const hadoop::hdfs::ExtendedBlockProto& block,
-                      std::vector<std::byte>& buffer) {
+                      std::uint64_t piece_bytes, std::vector<std::byte>& buffer) {
   EBB_ASSIGN(auto open, blocks.Open(block));
   buffer.resize(kVerifyStepBytes);
-  EBB_ASSIGN(const auto crc, ChecksumOf(open, buffer));
-  return Found{open.length_bytes, crc};
+  return ChecksumsOf(open, piece_bytes, buffer);
 }
 
 Result<Found> ReadChecksumFile(StorageInspector& blocks,
                                const hadoop::hdfs::ExtendedBlockProto& block,
-                               std::vector<std::byte>& buffer) {
-  EBB_ASSIGN(const auto file, blocks.ReadChecksums(block));
-  if (!file.crc32c) return ReadAll(blocks, block, buffer);
-  return Found{file.length_bytes, *file.crc32c};
+                               std::uint64_t piece_bytes, std::vector<std::byte>& buffer) {
+  EBB_ASSIGN(auto file, blocks.ReadChecksums(block, piece_bytes));
+  if (!file.crc32c) return ReadAll(blocks, block, piece_bytes, buffer);
+  return Found{file.length_bytes, *file.crc32c, std::move(file.pieces)};
 }
 
 Result<Found> SyncAndRead(StorageInspector& blocks, const hadoop::hdfs::ExtendedBlockProto& block,
                           const ebbfs::VerifyRequestProto& request,
                           std::vector<std::byte>& buffer) {
   if (request.sync()) EBB_TRY(blocks.Sync(block));
-  return request.checksumsonly() ? ReadChecksumFile(blocks, block, buffer)
-                                 : ReadAll(blocks, block, buffer);
+  return request.checksumsonly() ? ReadChecksumFile(blocks, block, request.cellbytes(), buffer)
+                                 : ReadAll(blocks, block, request.cellbytes(), buffer);
 }
 
 Result<ebbfs::VerifiedBlockProto> VerifyOne(StorageInspector& blocks,
@@ -98,6 +110,7 @@ Result<ebbfs::VerifiedBlockProto> VerifyOne(StorageInspector& blocks,
   verified.set_health(ebbfs::BLOCK_OK);
   verified.set_lengthbytes(found->length_bytes);
   verified.set_crc32c(found->crc32c);
+  verified.mutable_cellcrc32c()->Add(found->pieces.begin(), found->pieces.end());
   if (request.sync()) verified.set_synced(true);
   return verified;
 }
@@ -129,6 +142,11 @@ Result<ebbfs::VerifyResponseProto> ChunkService::Verify(const ebbfs::VerifyReque
     return Fail(ErrorCode::kInvalid,
                 fmt::format("{} blocks to verify in one call; at most {} are accepted",
                             request.blocks_size(), kMaxVerifiedBlocks));
+  }
+  if (request.has_cellbytes() && request.cellbytes() < kMinCellBytes) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("checksums of pieces of {} bytes are asked for; at least {} are accepted",
+                            request.cellbytes(), kMinCellBytes));
   }
   EBB_TRY(blocks_.CheckReady());
   ebbfs::VerifyResponseProto response;

@@ -16,6 +16,8 @@ class ChunkService {
   static constexpr std::uint64_t kVersion = 1;
   // A request with more blocks is refused, because it would occupy a handler for too long.
   static constexpr int kMaxVerifiedBlocks = 10'000;
+  // Checksums of shorter pieces are refused, because the answer would be long.
+  static constexpr std::uint32_t kMinCellBytes = 4096;
 
   // `transfers` may be null: then the status does not tell what other servers sent.
   ChunkService(CombineEngine& engine, const DegradedReader& degraded_reader,

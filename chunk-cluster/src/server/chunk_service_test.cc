@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "combine/fake_block_io.h"
 #include "combine/read_plan_client.h"
 #include "common/crc32c.h"
@@ -13,6 +16,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr char kCodingProtocol[] = "io.ebbfs.protocol.CodingProtocol";
+
+std::vector<std::uint32_t> PieceSums(const Bytes& bytes, std::size_t piece) {
+  std::vector<std::uint32_t> sums;
+  for (std::size_t at = 0; at < bytes.size(); at += piece) {
+    sums.push_back(Crc32c(0, std::span(bytes).subspan(at, std::min(piece, bytes.size() - at))));
+  }
+  return sums;
+}
 
 class FakeStorageInspector final : public StorageInspector {
  public:
@@ -32,11 +43,14 @@ class FakeStorageInspector final : public StorageInspector {
   }
   // The stored checksums of a block are those of the bytes at the time of Put. Blocks with an odd
   // id have no CRC32C checksums.
-  Result<ChecksumFile> ReadChecksums(const hadoop::hdfs::ExtendedBlockProto& block) override {
+  Result<ChecksumFile> ReadChecksums(const hadoop::hdfs::ExtendedBlockProto& block,
+                                     std::uint64_t piece_bytes) override {
     const auto bytes = io_.Get(block.blockid());
     if (!bytes) return Fail(ErrorCode::kNotFound, "no such block");
     if (block.blockid() % 2 != 0) return ChecksumFile{bytes->size()};
-    return ChecksumFile{bytes->size(), Crc32c(0, *bytes)};
+    ChecksumFile file{bytes->size(), Crc32c(0, *bytes)};
+    if (piece_bytes > 0) file.pieces = PieceSums(*bytes, piece_bytes);
+    return file;
   }
   std::vector<ebbfs::DiskStatusProto> Disks() override {
     ebbfs::DiskStatusProto disk;
@@ -135,6 +149,36 @@ TEST_F(ChunkServiceTest, VerifiesChecksumsWithoutReadingData) {
   EXPECT_EQ(io_.bytes_read(1), 1000u);
   EXPECT_EQ(io_.bytes_read(2), 0u);
   EXPECT_EQ(response.blocks(2).health(), ebbfs::BLOCK_MISSING);
+}
+
+// By the checksum file or, of the block with an odd id, by its data.
+TEST_F(ChunkServiceTest, TellsTheChecksumsOfPieces) {
+  for (const std::uint64_t id : {1, 2}) {
+    Bytes bytes(300'000);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * id / 7);
+    io_.Put(id, bytes);
+  }
+  for (const bool checksums_only : {false, true}) {
+    for (const std::uint32_t piece : {4096U, 100'000U, 131'073U, 300'000U, 400'000U}) {
+      ebbfs::VerifyRequestProto request;
+      request.set_checksumsonly(checksums_only);
+      request.set_cellbytes(piece);
+      for (const std::uint64_t id : {1, 2}) FillBlock(*request.add_blocks(), id, 300'000);
+      ebbfs::VerifyResponseProto response;
+      ASSERT_TRUE(client_->Call("verify", request, response));
+      for (int i = 0; i < 2; ++i) {
+        const Bytes bytes = *io_.Get(static_cast<std::uint64_t>(i) + 1);
+        const auto& sums = response.blocks(i).cellcrc32c();
+        EXPECT_EQ(std::vector<std::uint32_t>(sums.begin(), sums.end()), PieceSums(bytes, piece));
+        EXPECT_EQ(response.blocks(i).crc32c(), Crc32c(0, bytes));
+      }
+    }
+  }
+  EXPECT_EQ(io_.bytes_read(2), 5 * 300'000u) << "the checksum file tells them";
+  ebbfs::VerifyRequestProto request;
+  request.set_cellbytes(4095);
+  ebbfs::VerifyResponseProto response;
+  EXPECT_FALSE(client_->Call("verify", request, response));
 }
 
 TEST_F(ChunkServiceTest, SyncsBeforeItVerifiesIfAsked) {

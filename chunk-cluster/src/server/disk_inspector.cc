@@ -32,16 +32,29 @@ Status DiskInspector::Sync(const hadoop::hdfs::ExtendedBlockProto& block) {
   return store_.Sync(block.blockid(), block.generationstamp());
 }
 
+namespace {
+
+Result<StorageInspector::ChecksumFile> Compose(const ReplicaReader& replica,
+                                               std::uint64_t piece_bytes) {
+  StorageInspector::ChecksumFile file{.length_bytes = replica.length()};
+  if (piece_bytes > 0) {
+    EBB_ASSIGN(auto pieces, ComposePieceCrc32cs(replica, piece_bytes));
+    if (!pieces) return file;
+    file.pieces = std::move(*pieces);
+  }
+  EBB_ASSIGN(file.crc32c, ComposeCrc32c(replica));
+  return file;
+}
+
+}  // namespace
+
 Result<StorageInspector::ChecksumFile> DiskInspector::ReadChecksums(
-    const hadoop::hdfs::ExtendedBlockProto& block) {
+    const hadoop::hdfs::ExtendedBlockProto& block, std::uint64_t piece_bytes) {
   EBB_TRY(FindFinalized(block));
   EBB_ASSIGN(const auto replica, store_.OpenReader(block.blockid(), block.generationstamp()));
-  auto crc = ComposeCrc32c(*replica);
-  if (!crc) {
-    ReportBad(store_, *replica, crc.error());
-    return std::unexpected(std::move(crc).error());
-  }
-  return ChecksumFile{replica->length(), *crc};
+  auto file = Compose(*replica, piece_bytes);
+  if (!file) ReportBad(store_, *replica, file.error());
+  return file;
 }
 
 namespace {

@@ -17,8 +17,8 @@ class DiskInspector final : public StorageInspector {
   [[nodiscard]] Status CheckReady() const override { return store_.CheckReady(); }
   [[nodiscard]] Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) override;
   [[nodiscard]] Status Sync(const hadoop::hdfs::ExtendedBlockProto& block) override;
-  [[nodiscard]] Result<ChecksumFile> ReadChecksums(
-      const hadoop::hdfs::ExtendedBlockProto& block) override;
+  [[nodiscard]] Result<ChecksumFile> ReadChecksums(const hadoop::hdfs::ExtendedBlockProto& block,
+                                                   std::uint64_t piece_bytes) override;
   [[nodiscard]] std::vector<ebbfs::DiskStatusProto> Disks() override;
   void DescribeScrub(ebbfs::ChunkStatusResponseProto& status) override;
 

@@ -39,10 +39,13 @@ class StorageInspector {
     // The checksum of the whole block, composed of the checksums in the file. Empty if they are not
     // CRC32C.
     std::optional<std::uint32_t> crc32c = {};
+    // Those of pieces of the block, if they were asked for and crc32c is not empty.
+    std::vector<std::uint32_t> pieces = {};
   };
-  // Reads the checksum file of such a block, and no data.
+  // Reads the checksum file of such a block, and no data. `piece_bytes`, unless it is 0, asks for the
+  // checksums of pieces. If the file does not tell them, crc32c is empty.
   [[nodiscard]] virtual Result<ChecksumFile> ReadChecksums(
-      const hadoop::hdfs::ExtendedBlockProto& block) = 0;
+      const hadoop::hdfs::ExtendedBlockProto& block, std::uint64_t piece_bytes) = 0;
   [[nodiscard]] virtual std::vector<ebbfs::DiskStatusProto> Disks() = 0;
   // Adds the counts of the block scrub.
   virtual void DescribeScrub(ebbfs::ChunkStatusResponseProto& status) = 0;
