@@ -314,7 +314,8 @@ public final class NamenodeServer implements AutoCloseable {
             TransitionSettings.defaults()
                 .with(config.rewriteDeadShare(), config.verify(), config.mendPlacements())
                 .withRepairDelay(config.repairDelay())
-                .withLimits(config.limits()));
+                .withLimits(config.limits())
+                .withReplication(config.replication()));
     reaper = parts.stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
     LeaseManager leases = new LeaseManager(clock, config.leaseSoftLimit(), config.leaseHardLimit());

@@ -49,6 +49,9 @@ public final class QuotaRows {
     }
   }
 
+  /** Counted directories one below the other: the bound ends a search in damaged rows. */
+  private static final int MOST_DIRECTORIES = 10_000;
+
   private QuotaRows() {}
 
   static List<Key> keys(long directoryId) {
@@ -77,6 +80,31 @@ public final class QuotaRows {
       throws IOException {
     List<QuotaRow> shards = read(transaction, directoryId);
     return shards.isEmpty() ? Optional.empty() : Optional.of(Totals.of(shards));
+  }
+
+  /**
+   * Why no more bytes fit into a counted directory, or into one above it; empty if they fit now. No
+   * lock is taken: only a commit knows for sure.
+   *
+   * @param directoryId 0 for none
+   */
+  public static Optional<String> lacking(Transaction transaction, long directoryId, long moreBytes)
+      throws IOException {
+    long id = directoryId;
+    for (int depth = 0; id != 0 && moreBytes > 0 && depth < MOST_DIRECTORIES; depth++) {
+      List<QuotaRow> shards = read(transaction, id);
+      if (shards.isEmpty()) {
+        return Optional.empty();
+      }
+      Totals totals = Totals.of(shards);
+      OptionalLong limit = byteLimit(totals.limits());
+      if (limit.isPresent() && totals.bytes() + moreBytes > limit.getAsLong()) {
+        return Optional.of(
+            "directory %d holds %d of %d bytes".formatted(id, totals.bytes(), limit.getAsLong()));
+      }
+      id = shards.get(0).getCountedIn();
+    }
+    return Optional.empty();
   }
 
   /**

@@ -32,6 +32,7 @@ final class ChecksumFetcher {
   private final ChunkChannel chunks;
   private final ParallelCalls threads;
   private final Map<SourceProto, Crc32cAlgebra.Sum> known = new LinkedHashMap<>();
+  private final Map<SourceProto, List<Crc32cAlgebra.Sum>> cells = new LinkedHashMap<>();
   private final Map<SourceProto, String> problems = new LinkedHashMap<>();
   private final List<BadBlockProto> bad = new ArrayList<>();
 
@@ -48,6 +49,18 @@ final class ChecksumFetcher {
 
   /** Asks for the unknown checksums. For a checksum that stays unknown see {@link #problem}. */
   void fetch(Collection<SourceProto> sources) throws InterruptedException {
+    fetch(sources, 0);
+  }
+
+  /**
+   * Asks for the checksums of blocks and of their cells, of so many bytes each. A block must not be
+   * asked for before without its cells.
+   */
+  void fetchCells(Collection<SourceProto> sources, int cellBytes) throws InterruptedException {
+    fetch(sources, cellBytes);
+  }
+
+  private void fetch(Collection<SourceProto> sources, int cellBytes) throws InterruptedException {
     Set<SourceProto> open = new LinkedHashSet<>(sources);
     open.removeAll(known.keySet());
     for (int place = 0; !open.isEmpty(); place++) {
@@ -63,8 +76,8 @@ final class ChecksumFetcher {
         }
       }
       List<Callable<Answer>> questions = new ArrayList<>();
-      byServer.forEach((server, blocks) -> questions.addAll(questions(server, blocks)));
-      threads.all(questions).forEach(this::take);
+      byServer.forEach((server, blocks) -> questions.addAll(questions(server, blocks, cellBytes)));
+      threads.all(questions).forEach(answer -> take(answer, cellBytes));
       open.removeAll(known.keySet());
     }
   }
@@ -72,6 +85,11 @@ final class ChecksumFetcher {
   /** The checksum of a block; null if it is unknown. */
   Crc32cAlgebra.Sum of(SourceProto source) {
     return known.get(source);
+  }
+
+  /** The checksums of the cells of a block; none if they were not asked for. */
+  List<Crc32cAlgebra.Sum> cellsOf(SourceProto source) {
+    return cells.getOrDefault(source, List.of());
   }
 
   /** Why the checksum of a block is not known. */
@@ -86,17 +104,21 @@ final class ChecksumFetcher {
     return bad;
   }
 
-  private List<Callable<Answer>> questions(DatanodeIDProto server, List<Asked> blocks) {
+  private List<Callable<Answer>> questions(
+      DatanodeIDProto server, List<Asked> blocks, int cellBytes) {
     List<Callable<Answer>> questions = new ArrayList<>();
     for (int from = 0; from < blocks.size(); from += MOST_AT_ONCE) {
       List<Asked> some = blocks.subList(from, Math.min(blocks.size(), from + MOST_AT_ONCE));
-      questions.add(() -> ask(server, some));
+      questions.add(() -> ask(server, some, cellBytes));
     }
     return questions;
   }
 
-  private Answer ask(DatanodeIDProto server, List<Asked> blocks) {
+  private Answer ask(DatanodeIDProto server, List<Asked> blocks, int cellBytes) {
     VerifyRequestProto.Builder request = VerifyRequestProto.newBuilder().setChecksumsOnly(true);
+    if (cellBytes > 0) {
+      request.setCellBytes(cellBytes);
+    }
     blocks.forEach(asked -> request.addBlocks(asked.source().getBlock()));
     try {
       VerifyResponseProto response = chunks.verify(server, request.build());
@@ -111,18 +133,18 @@ final class ChecksumFetcher {
     }
   }
 
-  private void take(Answer answer) {
+  private void take(Answer answer, int cellBytes) {
     for (int i = 0; i < answer.asked.size(); i++) {
       Asked asked = answer.asked.get(i);
       if (answer.found.isEmpty()) {
         problems.put(asked.source(), where(asked) + ": " + answer.trouble);
       } else {
-        take(asked, answer.found.get(i));
+        take(asked, answer.found.get(i), cellBytes);
       }
     }
   }
 
-  private void take(Asked asked, VerifiedBlockProto answer) {
+  private void take(Asked asked, VerifiedBlockProto answer, int cellBytes) {
     long length = asked.source().getBlock().getNumBytes();
     if (answer.getHealth() != BlockHealthProto.BLOCK_OK) {
       String reason = answer.getHealth() + ": " + answer.getMessage();
@@ -142,9 +164,28 @@ final class ChecksumFetcher {
           asked.source(),
           "%s: the answer is about %d bytes, the block has %d"
               .formatted(where(asked), answer.getLengthBytes(), length));
+    } else if (cellBytes > 0
+        && answer.getCellCrc32CCount() != (length + cellBytes - 1) / cellBytes) {
+      problems.put(
+          asked.source(),
+          "%s: the answer has no checksums of cells: give the chunk server the namenode's version"
+              .formatted(where(asked)));
     } else {
       known.put(asked.source(), new Crc32cAlgebra.Sum(answer.getCrc32C(), length));
+      if (cellBytes > 0) {
+        cells.put(asked.source(), cells(answer, length, cellBytes));
+      }
     }
+  }
+
+  private static List<Crc32cAlgebra.Sum> cells(
+      VerifiedBlockProto answer, long length, int cellBytes) {
+    List<Crc32cAlgebra.Sum> cells = new ArrayList<>();
+    for (int i = 0; i < answer.getCellCrc32CCount(); i++) {
+      long left = length - (long) i * cellBytes;
+      cells.add(new Crc32cAlgebra.Sum(answer.getCellCrc32C(i), Math.min(cellBytes, left)));
+    }
+    return cells;
   }
 
   private static String where(Asked asked) {

@@ -15,6 +15,8 @@ import io.ebbfs.raid.channel.ChunkChannel;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
@@ -22,7 +24,8 @@ import java.util.stream.Collectors;
  * equations are verified from checksum files alone. Other parities were checked in memory by the
  * combine that wrote them: the checksum files say whether the blocks on the disks are those that it
  * checked. What no combine could check is verified by a combine that computes stored blocks from
- * the written ones and writes nothing.
+ * the written ones and writes nothing. A part of a block group has the checksum that follows from
+ * those of its cells ({@link GatherCheck}).
  */
 final class OutputVerifier {
   /** Lets a chunk server combine, within the limits of all combines. */
@@ -75,9 +78,7 @@ final class OutputVerifier {
 
   /** Runs the checks. Ends at the first that is not passed. */
   Result run(List<CheckProto> checks) throws InterruptedException {
-    List<SourceProto> members = new ArrayList<>();
-    checks.forEach(check -> members.addAll(check.getMembersList()));
-    checksums.fetch(members);
+    fetch(checks);
     for (CheckProto check : checks) {
       for (SourceProto member : check.getMembersList()) {
         if (checksums.of(member) == null) {
@@ -100,6 +101,26 @@ final class OutputVerifier {
     return result(null, false);
   }
 
+  /** Asks for all checksums. Those of cells come with those of their blocks. */
+  private void fetch(List<CheckProto> checks) throws InterruptedException {
+    Map<Integer, List<SourceProto>> byCellBytes = new TreeMap<>();
+    List<SourceProto> members = new ArrayList<>();
+    for (CheckProto check : checks) {
+      if (check.hasGathered()) {
+        members.add(check.getMembers(0));
+        byCellBytes
+            .computeIfAbsent(check.getGathered().getCellBytes(), bytes -> new ArrayList<>())
+            .addAll(GatherCheck.dataBlocks(check));
+      } else {
+        members.addAll(check.getMembersList());
+      }
+    }
+    for (Map.Entry<Integer, List<SourceProto>> blocks : byCellBytes.entrySet()) {
+      checksums.fetchCells(blocks.getValue(), blocks.getKey());
+    }
+    checksums.fetch(members);
+  }
+
   private Result result(String failure, boolean wrong) {
     return new Result(
         failure, wrong, passed, blocksRead, bytesRead, bytesReadRemote, List.copyOf(bad));
@@ -109,6 +130,9 @@ final class OutputVerifier {
   private String wrong(CheckProto check) throws IOException, InterruptedException {
     if (check.hasDecode()) {
       return decode(check);
+    }
+    if (check.hasGathered()) {
+      return GatherCheck.wrong(check, checksums);
     }
     return check.hasCombined() ? combined(check) : xor(check);
   }

@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.rpc.RemoteCall;
+import io.ebbfs.protocol.words.CombineBytes;
 import io.ebbfs.raid.channel.ChunkChannel;
 import io.ebbfs.raid.executor.TransitionOutcome.Result;
 import io.ebbfs.raid.executor.TransitionOutcome.Work;
@@ -167,8 +168,9 @@ public final class TransitionExecutor {
 
   private static long bytesMoved(CombineRequestProto request) {
     long bytes = 0;
+    long longest = CombineBytes.longestTarget(request);
     for (SourceProto source : request.getSourcesList()) {
-      bytes += source.getBlock().getNumBytes();
+      bytes += CombineBytes.ofSource(source, longest);
     }
     for (TargetProto target : request.getTargetsList()) {
       bytes += target.getBlock().getNumBytes();

@@ -154,7 +154,7 @@ public final class CodingService implements CodingProtocol {
     this.scanner = new TransitionScanner(store, index);
     this.lifecycle = new TransitionLifecycle(store, blocks, index, counters, clock, settings);
     this.degradedReads = new DegradedReadPlanner(store, codes, cluster, converter, counters);
-    this.files = new FileListing(store);
+    this.files = new FileListing(store, settings.replication());
     this.stripeListing = new StripeListing(store, codes, cluster, converter, index);
     this.store = store;
     this.changes = store.changes();

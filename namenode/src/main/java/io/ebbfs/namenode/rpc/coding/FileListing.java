@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc.coding;
 
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -43,9 +44,14 @@ final class FileListing {
   private static final int LOCKED_AT_ONCE = 100;
 
   private final MetadataStore store;
+  private final int replication;
 
-  FileListing(MetadataStore store) {
+  /**
+   * @param replication of files that leave their block groups
+   */
+  FileListing(MetadataStore store, int replication) {
     this.store = store;
+    this.replication = replication;
   }
 
   ListFilesResponseProto list(ListFilesRequestProto request) throws IOException {
@@ -265,7 +271,7 @@ final class FileListing {
     return path;
   }
 
-  private static FileStatusProto status(
+  private FileStatusProto status(
       Transaction transaction, InodeRow inode, long parentId, String path) throws IOException {
     Map<Long, Long> storedByBlock = new HashMap<>();
     for (Row<ReplicaRow> replica : transaction.scan(Tables.REPLICA, inode.getId())) {
@@ -284,7 +290,10 @@ final class FileListing {
             .setReplication(inode.getReplication())
             .setUnderConstruction(inode.hasUnderConstruction());
     if (inode.hasEcPolicyId()) {
-      status.setPin(PinProto.REPLICAS); // its client has encoded it: no policy is to do so
+      status
+          .setPin(PinProto.REPLICAS) // its client has encoded it: no policy is to do so
+          .setReplication(replication)
+          .setGroupStoredBytes(QuotaMarks.bytes(transaction, inode));
     } else if (inode.hasPin()) {
       status.setPin(inode.getPin());
     }

@@ -21,6 +21,7 @@ import io.ebbfs.namenode.tasks.plan.AttemptPlan.Output;
 import io.ebbfs.namenode.tasks.plan.AttemptPlan.Step;
 import io.ebbfs.namenode.tasks.plan.ConversionAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.EncodeAttemptPlanner;
+import io.ebbfs.namenode.tasks.plan.GroupReleaseAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.MoveAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.NotPlannableException;
 import io.ebbfs.namenode.tasks.plan.ReleaseAttemptPlanner;
@@ -91,6 +92,7 @@ public final class ClaimService {
   private final ConversionAttemptPlanner conversions;
   private final SubtractAttemptPlanner subtractions;
   private final ReleaseAttemptPlanner releases;
+  private final GroupReleaseAttemptPlanner groupReleases;
   private final RepairAttemptPlanner repairs;
   private final MoveAttemptPlanner moves;
 
@@ -118,6 +120,8 @@ public final class ClaimService {
     this.subtractions = new SubtractAttemptPlanner(context.codes(), cluster, disks);
     this.releases =
         new ReleaseAttemptPlanner(context.codes(), cluster, blocks, disks, subtractions);
+    this.groupReleases =
+        new GroupReleaseAttemptPlanner(context.codes(), cluster, blocks, disks, ids);
     this.repairs = new RepairAttemptPlanner(context.codes(), cluster, disks);
     this.moves = new MoveAttemptPlanner(context.codes(), cluster, disks);
     for (long id : index.running()) {
@@ -243,7 +247,10 @@ public final class ClaimService {
                   case ENCODE, REWRITE -> encodes.plan(transaction, row);
                   case UPCODE, DOWNCODE -> conversions.plan(transaction, row);
                   case SUBTRACT -> subtractions.plan(transaction, row);
-                  case RELEASE -> releases.plan(transaction, row);
+                  case RELEASE ->
+                      row.hasGroupFileId()
+                          ? groupReleases.plan(transaction, row)
+                          : releases.plan(transaction, row);
                   case REPAIR -> repairs.plan(transaction, row);
                   case MOVE -> moves.plan(transaction, row);
                 };
@@ -275,7 +282,7 @@ public final class ClaimService {
                     output.lengthBytes(),
                     output.storageUuid()));
       }
-      steps.add(new Step(step.code(), step.places(), step.sources(), outputs, step.coefficients()));
+      steps.add(step.writing(outputs));
     }
     return new AttemptPlan(plan.row(), steps, plan.results(), plan.dead());
   }

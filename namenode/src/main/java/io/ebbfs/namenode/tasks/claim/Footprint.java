@@ -6,6 +6,7 @@ import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.protocol.proto.StoreProtos.ServerUseProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.words.CombineBytes;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -81,10 +82,11 @@ record Footprint(
       String combiner = step.getExecutor().getDatanodeUuid();
       combines.merge(combiner, 1, Integer::sum);
       Set<String> readers = new HashSet<>();
+      long longest = CombineBytes.longestTarget(step.getCombine());
       for (SourceProto source : step.getCombine().getSourcesList()) {
         String server = source.getLocations(0).getServer().getDatanodeUuid();
         readers.add(server);
-        move(server, combiner, source.getBlock().getNumBytes());
+        move(server, combiner, CombineBytes.ofSource(source, longest));
       }
       readers.forEach(server -> reads.merge(server, 1, Integer::sum));
       if (writes) {

@@ -49,7 +49,7 @@ final class OutputCheckPlanner {
   }
 
   /** A disk that a check needs went away while the check was planned. */
-  private static final class GoneException extends Exception {
+  static final class GoneException extends Exception {
     private static final long serialVersionUID = 1;
   }
 
@@ -65,6 +65,9 @@ final class OutputCheckPlanner {
       return Optional.of(new Checks(List.of(), Map.of()));
     }
     try {
+      if (plan.row().hasGroupFileId()) {
+        return Optional.of(new Checks(new GatherChecks(messages).of(plan), Map.of()));
+      }
       StepChecks inSteps = new StepChecks(plan);
       List<CheckProto> checks = new ArrayList<>();
       Map<Long, Source> stored = new HashMap<>();

@@ -3,10 +3,12 @@ package io.ebbfs.namenode.tasks.claim;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.stripes.ProtoConverter;
+import io.ebbfs.namenode.tasks.plan.AttemptPlan.Gather;
 import io.ebbfs.namenode.tasks.plan.AttemptPlan.Output;
 import io.ebbfs.namenode.tasks.plan.AttemptPlan.Source;
 import io.ebbfs.namenode.tasks.plan.AttemptPlan.Step;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CellsProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
@@ -93,12 +95,17 @@ final class StepMessageBuilder {
     if (check) {
       combine.setCheck(true);
     }
-    for (Source source : step.sources()) {
+    for (int s = 0; s < step.sources().size(); s++) {
+      Source source = step.sources().get(s);
       Optional<SourceProto> message = source(source, locations(source, combiner.get()));
       if (message.isEmpty()) {
         return Optional.empty();
       }
-      combine.addSources(message.get());
+      int unit = step.places().get(s).position();
+      combine.addSources(
+          step.gather().isEmpty()
+              ? message.get()
+              : byCells(message.get(), step.gather().get(), unit));
     }
     for (Output output : step.outputs()) {
       Optional<TargetProto> message = target(output);
@@ -112,6 +119,18 @@ final class StepMessageBuilder {
             .setExecutor(ProtoConverter.server(combiner.get()))
             .setCombine(combine)
             .build());
+  }
+
+  /** A data block of a block group, which enters by its cells. */
+  static SourceProto byCells(SourceProto block, Gather gather, int unit) {
+    return block.toBuilder()
+        .setCells(
+            CellsProto.newBuilder()
+                .setCellBytes(gather.cellBytes())
+                .setUnits(gather.units())
+                .setUnit(unit)
+                .setStartBytes(gather.startBytes()))
+        .build();
   }
 
   private Optional<TargetProto> target(Output output) {

@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.apache.hadoop.hdfs.protocol.QuotaExceededException;
 
 /**
  * Publishes what a worker has written, in one transaction, and then deletes what it replaces. All
@@ -53,6 +54,7 @@ public final class CommitService {
   private final ConversionCommitWriter conversion;
   private final SubtractCommitWriter subtract;
   private final ReleaseCommitWriter release;
+  private final GroupReleaseCommitWriter groupRelease;
   private final RepairCommitWriter repair;
 
   public CommitService(
@@ -76,6 +78,7 @@ public final class CommitService {
     this.conversion = new ConversionCommitWriter(codes, blocks, cluster, clock);
     this.subtract = new SubtractCommitWriter(codes, blocks, cluster);
     this.release = new ReleaseCommitWriter(codes, blocks, cluster, subtract, clock);
+    this.groupRelease = new GroupReleaseCommitWriter(blocks, cluster, clock);
     this.repair = new RepairCommitWriter(blocks, cluster);
   }
 
@@ -108,6 +111,10 @@ public final class CommitService {
               transaction -> write(transaction, request, before.get(), firstStripeId));
     } catch (CommitRefusedException e) {
       lifecycle.refused(request.getTransitionId(), request.getAttempt(), e.getMessage());
+      return refused(e.getMessage());
+    } catch (QuotaExceededException e) {
+      // Another attempt would write everything again and find no more room.
+      lifecycle.cancel(request.getTransitionId(), e.getMessage());
       return refused(e.getMessage());
     }
     FailPoint.NAMENODE_COMMIT_AFTER.reach();
@@ -193,7 +200,7 @@ public final class CommitService {
   private Outcome write(
       Transaction transaction, CommitRequestProto request, TransitionRow before, long firstStripeId)
       throws IOException {
-    CommitWriter writer = writer(before.getKind());
+    CommitWriter writer = writer(before);
     Locks locks = writer.locks(transaction, before);
     OwnerLocks.lock(transaction, locks.fileIds(), locks.stripeIds(), Set.of(before.getId()));
     Optional<TransitionRow> now =
@@ -215,12 +222,12 @@ public final class CommitService {
     return new Outcome(done, written);
   }
 
-  private CommitWriter writer(TransitionKindProto kind) {
-    return switch (kind) {
+  private CommitWriter writer(TransitionRow row) {
+    return switch (row.getKind()) {
       case ENCODE, REWRITE -> encode;
       case UPCODE, DOWNCODE -> conversion;
       case SUBTRACT -> subtract;
-      case RELEASE -> release;
+      case RELEASE -> row.hasGroupFileId() ? groupRelease : release;
       // A moved block keeps its id, as a repaired block does: only its replica rows change.
       case REPAIR, MOVE -> repair;
     };

@@ -23,6 +23,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -402,14 +403,18 @@ public final class TransitionLifecycle {
   private static List<Invalidation> deleteReservations(Transaction transaction, TransitionRow row)
       throws IOException {
     List<Invalidation> orphans = new ArrayList<>();
+    Set<Long> deleted = new HashSet<>(); // a new block may have several replicas
     for (TransitionOutputProto output : row.getOutputsList()) {
       Key key = Tables.blockOwner(output.getBlockId());
       Optional<BlockOwnerRow> owner = transaction.get(Tables.BLOCK_OWNER, key);
       // A copied or rebuilt block belongs to a file or a stripe: its blockOwner row stays.
-      if (owner.isPresent()
-          && !owner.get().hasOwnerId()
-          && owner.get().getTransitionId() == row.getId()) {
+      boolean isReserved =
+          owner.isPresent()
+              && !owner.get().hasOwnerId()
+              && owner.get().getTransitionId() == row.getId();
+      if (isReserved || deleted.contains(output.getBlockId())) {
         transaction.delete(Tables.BLOCK_OWNER, key);
+        deleted.add(output.getBlockId());
         orphans.add(
             new Invalidation(
                 output.getStorageUuid(),

@@ -19,6 +19,7 @@ package io.ebbfs.namenode.tasks.lifecycle;
  * @param movesMisplaced whether misplaced stripes are re-placed; they are counted in any case
  * @param repairDelayMillis after a disk or server was lost, a repair waits this long for its
  *     return, unless the next failure would lose the stripe
+ * @param replication how many replicas the blocks of a file get that leave its block groups
  */
 public record TransitionSettings(
     int maxAttempts,
@@ -35,7 +36,8 @@ public record TransitionSettings(
     Verification verification,
     boolean movesMisplaced,
     long repairDelayMillis,
-    BackgroundLimits limits) {
+    BackgroundLimits limits,
+    int replication) {
   /** Which written blocks are verified before they are published. */
   public enum Verification {
     /** Every written block. */
@@ -45,6 +47,9 @@ public record TransitionSettings(
     /** None. */
     OFF
   }
+
+  /** As in HDFS. */
+  private static final int DEFAULT_REPLICATION = 3;
 
   public TransitionSettings {
     if (maxAttempts < 1 || maxClaim < 1 || maxActive < 1 || maxFilesPerDecision < 1) {
@@ -71,7 +76,8 @@ public record TransitionSettings(
         Verification.ON,
         false,
         0,
-        BackgroundLimits.NONE);
+        BackgroundLimits.NONE,
+        DEFAULT_REPLICATION);
   }
 
   /** Settings with which no repair waits, and without limits. */
@@ -104,7 +110,8 @@ public record TransitionSettings(
         verification,
         movesMisplaced,
         0,
-        BackgroundLimits.NONE);
+        BackgroundLimits.NONE,
+        DEFAULT_REPLICATION);
   }
 
   /** A copy with re-placement switched on or off. */
@@ -115,12 +122,18 @@ public record TransitionSettings(
   /** A copy with the values that an operator sets. */
   public TransitionSettings with(
       double newRewriteDeadShare, Verification newVerification, boolean newMovesMisplaced) {
-    return copy(newRewriteDeadShare, newVerification, newMovesMisplaced, repairDelayMillis, limits);
+    return copy(
+        newRewriteDeadShare,
+        newVerification,
+        newMovesMisplaced,
+        repairDelayMillis,
+        limits,
+        replication);
   }
 
   /** A copy with another wait before a repair. */
   public TransitionSettings withRepairDelay(long millis) {
-    return copy(rewriteDeadShare, verification, movesMisplaced, millis, limits);
+    return copy(rewriteDeadShare, verification, movesMisplaced, millis, limits, replication);
   }
 
   /**
@@ -133,7 +146,14 @@ public record TransitionSettings(
 
   /** A copy with other limits. */
   public TransitionSettings withLimits(BackgroundLimits newLimits) {
-    return copy(rewriteDeadShare, verification, movesMisplaced, repairDelayMillis, newLimits);
+    return copy(
+        rewriteDeadShare, verification, movesMisplaced, repairDelayMillis, newLimits, replication);
+  }
+
+  /** A copy with another replication of what leaves block groups. */
+  public TransitionSettings withReplication(int replicas) {
+    return copy(
+        rewriteDeadShare, verification, movesMisplaced, repairDelayMillis, limits, replicas);
   }
 
   private TransitionSettings copy(
@@ -141,7 +161,8 @@ public record TransitionSettings(
       Verification newVerification,
       boolean newMovesMisplaced,
       long newRepairDelayMillis,
-      BackgroundLimits newLimits) {
+      BackgroundLimits newLimits,
+      int newReplication) {
     return new TransitionSettings(
         maxAttempts,
         backOffMillis,
@@ -157,7 +178,8 @@ public record TransitionSettings(
         newVerification,
         newMovesMisplaced,
         newRepairDelayMillis,
-        newLimits);
+        newLimits,
+        newReplication);
   }
 
   long backOffMillis(int attempt) {

@@ -4,6 +4,7 @@ import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.coding.plan.BlockRef;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 
@@ -30,13 +31,40 @@ public record AttemptPlan(
    * @param places of the sources in these stripes. The data of these stripes, in order, is the data
    *     of the results, in order
    * @param coefficients row-major, with a row for each output
+   * @param gather present if the sources are data blocks of a block group, which enter by their
+   *     cells
    */
   public record Step(
       ErasureCode code,
       List<BlockRef> places,
       List<Source> sources,
       List<Output> outputs,
-      byte[] coefficients) {}
+      byte[] coefficients,
+      Optional<Gather> gather) {
+    /** A step whose sources enter from their first bytes on. */
+    public Step(
+        ErasureCode code,
+        List<BlockRef> places,
+        List<Source> sources,
+        List<Output> outputs,
+        byte[] coefficients) {
+      this(code, places, sources, outputs, coefficients, Optional.empty());
+    }
+
+    /** The same with other outputs. */
+    public Step writing(List<Output> others) {
+      return new Step(code, places, sources, others, coefficients, gather);
+    }
+  }
+
+  /**
+   * How data blocks of a block group enter the outputs of a step: each output is a part of the data
+   * of the group. The index of a source in the group is its position.
+   *
+   * @param units the data blocks of a full group
+   * @param startBytes where the outputs begin in the data of the group
+   */
+  public record Gather(int cellBytes, int units, long startBytes) {}
 
   /**
    * A stripe after the attempt. A position that is not stored, no output and not lost is a virtual

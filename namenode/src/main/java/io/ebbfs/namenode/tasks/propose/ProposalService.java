@@ -26,6 +26,7 @@ public final class ProposalService {
   private final ConversionProposer conversion;
   private final DeadDataProposer deadData;
   private final ReleaseProposer release;
+  private final GroupReleaseProposer groupRelease;
 
   public ProposalService(TransitionContext context, CodeDefinitionGuard codes) {
     this.context = context;
@@ -34,6 +35,7 @@ public final class ProposalService {
     this.conversion = new ConversionProposer(context);
     this.deadData = new DeadDataProposer(context);
     this.release = new ReleaseProposer(context);
+    this.groupRelease = new GroupReleaseProposer(context);
   }
 
   /**
@@ -64,7 +66,10 @@ public final class ProposalService {
       case ENCODE -> encode.propose(decision);
       case UPCODE, DOWNCODE -> conversion.propose(decision);
       case REWRITE, SUBTRACT -> deadData.propose(decision);
-      case RELEASE -> release.propose(decision);
+      case RELEASE ->
+          decision.getStripeIdsCount() == 0 && decision.getFileIdsCount() > 0
+              ? groupRelease.propose(decision)
+              : release.propose(decision);
       case REPAIR, MOVE ->
           refusal(
               TransitionKinds.show(decision.getKind())

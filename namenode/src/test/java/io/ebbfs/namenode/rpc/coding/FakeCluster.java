@@ -5,6 +5,7 @@ import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ServerDrains;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CellsProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CheckedSourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
@@ -18,6 +19,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.VerifiedBlockProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
+import io.ebbfs.protocol.words.CombineBytes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -70,6 +72,9 @@ final class FakeCluster implements ClusterView, ServerDrains {
 
   /** Chunk servers of an earlier version do not know the check of outputs. */
   boolean ignoresOutputChecks;
+
+  /** Chunk servers of an earlier version do not know the cells of block groups. */
+  boolean ignoresCells;
 
   /** Something that goes wrong in the memory of a server before it computes. */
   interface CombineFault {
@@ -186,15 +191,20 @@ final class FakeCluster implements ClusterView, ServerDrains {
       return response.setStatus(CombineStatusProto.COMBINE_BUSY).setMessage("dead").build();
     }
     List<byte[]> sources = new ArrayList<>();
+    long longest = CombineBytes.longestTarget(request);
+    long bytesRead = 0;
     for (int s = 0; s < request.getSourcesCount(); s++) {
-      Optional<byte[]> bytes = read(request.getSources(s));
+      SourceProto source = request.getSources(s);
+      bytesRead += CombineBytes.ofSource(source, longest);
+      Optional<byte[]> bytes = read(source);
       if (bytes.isEmpty()) {
         return response
             .setStatus(CombineStatusProto.COMBINE_SOURCE_FAILED)
             .addFailedSources(CombineFailureProto.newBuilder().setIndex(s).setMessage("not there"))
             .build();
       }
-      sources.add(bytes.get());
+      boolean byCells = source.hasCells() && !ignoresCells;
+      sources.add(byCells ? spread(bytes.get(), source.getCells(), (int) longest) : bytes.get());
     }
     byte[] coefficients = request.getCoefficients().toByteArray();
     if (!request.getCheck()) {
@@ -255,10 +265,21 @@ final class FakeCluster implements ClusterView, ServerDrains {
         response.setBytesWrittenRemote(response.getBytesWrittenRemote() + out.length);
       }
     }
-    return response
-        .setBlocksRead(sources.size())
-        .setBytesReadRemote(sources.stream().mapToLong(b -> b.length).sum())
-        .build();
+    return response.setBlocksRead(sources.size()).setBytesReadRemote(bytesRead).build();
+  }
+
+  /** A data block of a block group as it is in a part of the data, written as its definition. */
+  static byte[] spread(byte[] block, CellsProto cells, int length) {
+    byte[] out = new byte[length];
+    for (int i = 0; i < length; i++) {
+      long at = cells.getStartBytes() + i;
+      long cell = at / cells.getCellBytes();
+      long inBlock = cell / cells.getUnits() * cells.getCellBytes() + at % cells.getCellBytes();
+      if (cell % cells.getUnits() == cells.getUnit() && inBlock < block.length) {
+        out[i] = block[(int) inBlock];
+      }
+    }
+    return out;
   }
 
   /** The check of outputs, written as its definition. */
@@ -308,9 +329,18 @@ final class FakeCluster implements ClusterView, ServerDrains {
                   .setHealth(BlockHealthProto.BLOCK_OK)
                   .setSynced(request.getSync())
                   .setLengthBytes(bytes.get().length)
-                  .setCrc32C(crc32c(bytes.get())));
+                  .setCrc32C(crc32c(bytes.get()))
+                  .addAllCellCrc32C(cellSums(bytes.get(), request.getCellBytes())));
     }
     return response.build();
+  }
+
+  private List<Integer> cellSums(byte[] bytes, int cellBytes) {
+    List<Integer> sums = new ArrayList<>();
+    for (int at = 0; cellBytes > 0 && !ignoresCells && at < bytes.length; at += cellBytes) {
+      sums.add(crc32c(Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + cellBytes))));
+    }
+    return sums;
   }
 
   /** Whether a check holds of the bytes themselves; true if they cannot be read now. */
@@ -324,6 +354,21 @@ final class FakeCluster implements ClusterView, ServerDrains {
     }
     if (check.hasCombined()) {
       return true; // the servers have checked the bytes before they wrote them
+    }
+    if (check.hasGathered()) {
+      byte[] written = members.get(0);
+      byte[] expected = new byte[written.length];
+      for (int m = 1; m < members.size(); m++) {
+        CellsProto cells =
+            check.getMembers(m).getCells().toBuilder()
+                .setStartBytes(check.getGathered().getStartBytes())
+                .build();
+        byte[] part = spread(members.get(m), cells, written.length);
+        for (int i = 0; i < part.length; i++) {
+          expected[i] ^= part[i];
+        }
+      }
+      return Arrays.equals(written, expected);
     }
     if (!check.hasDecode()) {
       byte[] ones = new byte[members.size()];
@@ -363,8 +408,10 @@ final class FakeCluster implements ClusterView, ServerDrains {
   static byte[] combine(List<byte[]> sources, byte[] row, int length) {
     byte[] out = new byte[length];
     for (int s = 0; s < sources.size(); s++) {
-      for (int i = 0; i < Math.min(length, sources.get(s).length); i++) {
-        out[i] ^= (byte) Gf256.multiply(row[s] & 0xff, sources.get(s)[i] & 0xff);
+      byte[] source = sources.get(s);
+      int end = Math.min(length, source.length);
+      for (int i = 0; i < end; i++) {
+        out[i] ^= row[s] == 1 ? source[i] : (byte) Gf256.multiply(row[s] & 0xff, source[i] & 0xff);
       }
     }
     return out;

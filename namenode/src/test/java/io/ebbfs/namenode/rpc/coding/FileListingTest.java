@@ -42,7 +42,7 @@ class FileListingTest {
   private static final long TOP_FILE = 20_004;
 
   private final InMemoryStore store = new InMemoryStore();
-  private final FileListing listing = new FileListing(store);
+  private final FileListing listing = new FileListing(store, 3);
 
   @BeforeEach
   void makeTree() throws IOException {

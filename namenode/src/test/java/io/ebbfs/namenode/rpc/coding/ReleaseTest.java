@@ -547,7 +547,7 @@ class ReleaseTest {
     List<Long> files = encode(Codes.RS_FAST, 1, true);
     List<Long> stripes = cluster.stripeIds();
     assertThat(propose(files, List.of()).getRefusal())
-        .contains("names 0 stripes and 6 files: give the ids");
+        .contains("its client has not encoded it: name the stripes");
     assertThat(propose(List.of(), stripes).getRefusal()).contains("names 1 stripes and 0 files");
     assertThat(propose(files, List.of(7_777_777L)).getRefusal()).contains("does not exist");
     assertThat(propose(List.of(7_777_777L), stripes).getRefusal())
