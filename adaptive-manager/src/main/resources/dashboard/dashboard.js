@@ -6,7 +6,7 @@ const STATES = [
   ['UNDER_CONSTRUCTION', 'being written'], ['TOO_NEW', 'write-hot'], ['WAITING', 'waiting'],
   ['ENCODING', 'encoding'], ['FAST', 'fast code'], ['MIXED', 'fast and compact'],
   ['COMPACT', 'compact code'], ['ENCODED', 'encoded'], ['OTHER_CODE', 'another code'], ['FAILED', 'failed'],
-  ['TOO_SMALL', 'too small'], ['PINNED', 'pinned to replicas'], ['NO_POLICY', 'no policy'],
+  ['TOO_SMALL', 'too small'], ['PINNED', 'pinned to replicas'], ['CLIENT_STRIPED', 'encoded by clients'], ['NO_POLICY', 'no policy'],
 ];
 const $ = id => document.getElementById(id);
 

@@ -170,6 +170,7 @@ final class ActionAnswers {
     PolicyRule rule = ruleOf(path, files);
     if (!to.equals(OrderedRelease.REPLICAS)) {
       requireFamily(rule);
+      refuseClientStriped(path, files);
     }
     Set<Long> stripes = new LinkedHashSet<>();
     files.forEach(file -> stripes.addAll(file.stripeIds()));
@@ -183,6 +184,15 @@ final class ActionAnswers {
         "ordered by an operator for " + path,
         files.stream().map(FileView::id).toList(),
         stripes);
+  }
+
+  private static void refuseClientStriped(String path, List<FileView> files) {
+    if (files.stream().allMatch(FileView::isClientStriped)) {
+      throw new ApiException(
+          409,
+          "the clients of all files at or below %s have encoded them".formatted(path),
+          "write to=replicas first: the policy encodes them afterwards, like all others");
+    }
   }
 
   private static String target(Query query) {
@@ -295,6 +305,7 @@ final class ActionAnswers {
       lines.add(
           "%s: %s leave their stripes and become replicas."
               .formatted(what, Units.showBytes(plan.convertedBytes())));
+      addClientStriped(plan, lines);
       addFigures(plan, lines);
       lines.add(
           "The policy encodes the files again once they have been write-cold for %s since then, unless they are pinned (user.ebbfs.pin: replicas)."
@@ -316,6 +327,17 @@ final class ActionAnswers {
     addFigures(plan, lines);
     lines.add("Later evaluations follow the policy again and may convert the data back.");
     return lines;
+  }
+
+  private static void addClientStriped(OrderedConversion.Plan plan, List<String> lines) {
+    if (plan.clientStripedFiles() > 0) {
+      lines.add(
+          "%,d of the files (%s) were encoded by their clients: %s."
+              .formatted(
+                  plan.clientStripedFiles(),
+                  Units.showBytes(plan.clientStriped().dataBytes()),
+                  plan.clientStriped().show()));
+    }
   }
 
   private static boolean isRelease(OrderedConversion.Plan plan) {
@@ -401,7 +423,13 @@ final class ActionAnswers {
         "busy", plan.busy(),
         "foreign", plan.foreign(),
         "singleReplica", plan.singleReplica(),
-        "unknownReplication", plan.unknownReplication());
+        "unknownReplication", plan.unknownReplication(),
+        "clientStripedFiles", plan.clientStripedFiles(),
+        "clientStripedBytes", plan.clientStriped().dataBytes(),
+        "clientStripedReadBytes", plan.clientStriped().readBytes(),
+        "clientStripedWrittenBytes", plan.clientStriped().writtenBytes(),
+        "clientStripedStoredBytesNow", plan.clientStriped().storedBytesNow(),
+        "clientStripedStoredBytesThen", plan.clientStriped().storedBytesThen());
   }
 
   static Map<String, Number> figures(Object... namesAndNumbers) {
@@ -648,6 +676,14 @@ final class ActionAnswers {
   }
 
   private Evaluator.Order again(PolicyRule rule, TransitionRow row) {
+    if (row.hasGroupFileId()) {
+      return new Evaluator.Order(
+          rule,
+          OrderedRelease.REPLICAS,
+          "tried again by an operator after the failure of transition " + row.getId(),
+          List.of(row.getGroupFileId()),
+          List.of());
+    }
     if (row.getKind() == TransitionKindProto.RELEASE) {
       return releaseAgain(rule, row);
     }

@@ -20,6 +20,8 @@ import java.util.OptionalDouble;
  * @param pace limits of conversions for heat
  * @param prices what storage and waiting readers are worth, if readHot is auto
  * @param releaseWhenWritten whether encoded data of a file that is written again becomes replicas
+ * @param convertsClientStriped whether files that their clients have encoded become replicated
+ *     files, to be encoded as all others
  */
 public record PolicyRule(
     String name,
@@ -36,7 +38,43 @@ public record PolicyRule(
     int minServers,
     Pace pace,
     Prices prices,
-    boolean releaseWhenWritten) {
+    boolean releaseWhenWritten,
+    boolean convertsClientStriped) {
+  /** A policy that leaves files alone that their clients have encoded. */
+  public PolicyRule(
+      String name,
+      FileCriteria files,
+      CodeFamily family,
+      OptionalDouble storageBound,
+      long writeColdAfterMillis,
+      ReadHot readHot,
+      double hysteresis,
+      long minFileBytes,
+      long fillWaitMillis,
+      long waitWhileReadMillis,
+      long maxBytesPerRun,
+      int minServers,
+      Pace pace,
+      Prices prices,
+      boolean releaseWhenWritten) {
+    this(
+        name,
+        files,
+        family,
+        storageBound,
+        writeColdAfterMillis,
+        readHot,
+        hysteresis,
+        minFileBytes,
+        fillWaitMillis,
+        waitWhileReadMillis,
+        maxBytesPerRun,
+        minServers,
+        pace,
+        prices,
+        releaseWhenWritten,
+        false);
+  }
 
   /** Whether data is encoded once into a single code, hot or cold. */
   public boolean isSingle() {
@@ -74,7 +112,8 @@ public record PolicyRule(
         minServers,
         pace,
         prices,
-        releaseWhenWritten);
+        releaseWhenWritten,
+        convertsClientStriped);
   }
 
   /** Live disks that a stripe of the longest code needs: one for each block. */

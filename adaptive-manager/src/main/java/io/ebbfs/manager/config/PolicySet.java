@@ -165,7 +165,19 @@ public record PolicySet(List<PolicyRule> rules, OptionalDouble storageBound) {
         readServers(section, name, family),
         readPace(section),
         readPrices(section, hot),
-        section.flag("releaseWhenWritten", false));
+        section.flag("releaseWhenWritten", false),
+        readClientStriped(section));
+  }
+
+  private static boolean readClientStriped(Section section) {
+    String word = section.text("clientStriped").orElse("leave");
+    if (!word.equals("leave") && !word.equals("convert")) {
+      section.problem(
+          "clientStriped",
+          "'clientStriped: " + word + "' is unknown",
+          "write leave, or convert for files that their clients have encoded to become like all others");
+    }
+    return word.equals("convert");
   }
 
   private static String readName(Section section) {

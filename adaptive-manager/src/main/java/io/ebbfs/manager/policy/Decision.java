@@ -14,7 +14,7 @@ import java.util.List;
 /**
  * Transitions to propose. ENCODE names files; all other kinds name stripes: UPCODE (to compact),
  * DOWNCODE (to fast), REWRITE (all of them together) and SUBTRACT (each by itself). RELEASE names a
- * stripe and the files whose blocks leave it.
+ * stripe and the files whose blocks leave it, or a file alone that its client has encoded.
  *
  * @param longestBlocks for ENCODE: how many of the blocks are encoded, longest first; 0 for all
  * @param movedBytes for REWRITE, SUBTRACT and RELEASE: bytes that are read and written; 0 for the
@@ -125,6 +125,27 @@ public record Decision(
         fileIds,
         List.of(stripeId),
         code,
+        rule.name(),
+        reason,
+        dataBytes,
+        0,
+        movedBytes,
+        false,
+        false);
+  }
+
+  /**
+   * Makes a replicated file of a file that its client has encoded.
+   *
+   * @param dataBytes of the file
+   */
+  static Decision releaseClientStriped(
+      PolicyRule rule, long fileId, String reason, long dataBytes, long movedBytes) {
+    return new Decision(
+        RELEASE,
+        List.of(fileId),
+        List.of(),
+        rule.family().compact(), // has no meaning here
         rule.name(),
         reason,
         dataBytes,

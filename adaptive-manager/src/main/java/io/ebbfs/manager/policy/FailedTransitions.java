@@ -18,6 +18,7 @@ final class FailedTransitions {
   private final Set<Long> stripes = new HashSet<>();
   private final Set<Long> subtractions = new HashSet<>();
   private final Set<Long> releases = new HashSet<>();
+  private final Set<Long> groupFiles = new HashSet<>();
 
   FailedTransitions(ClusterSnapshot snapshot, String policy) {
     for (TransitionView transition : snapshot.transitions()) {
@@ -27,6 +28,7 @@ final class FailedTransitions {
           && !mayBeRetried(transition, snapshot)) {
         transition.blocks().forEach(block -> byFile.put(block.ownerId(), transition));
         ofKind(transition.kind()).addAll(transition.stripeIds());
+        groupFiles.add(transition.groupFileId());
       }
     }
   }
@@ -58,6 +60,11 @@ final class FailedTransitions {
   /** Whether blocks that were to leave the stripe could not. */
   boolean concernsRelease(long stripeId) {
     return releases.contains(stripeId);
+  }
+
+  /** Whether a file that its client has encoded could not become a replicated file. */
+  boolean concernsGroupsOf(long fileId) {
+    return groupFiles.contains(fileId);
   }
 
   /** Whether another transition of the stripe than a subtraction or a release failed. */

@@ -2,6 +2,7 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.manager.bound.ClientStripedForecast;
 import io.ebbfs.manager.bound.ConversionForecast;
 import io.ebbfs.manager.bound.PackingForecast;
 import io.ebbfs.manager.bound.StorageBound;
@@ -45,6 +46,9 @@ public final class OrderedConversion {
    * @param singleReplica files that are left out of a release: their replication is 1
    * @param unknownReplication files that are left out of a release: the namenode did not tell their
    *     replication
+   * @param clientStripedFiles files that their clients have encoded and that become replicas; they
+   *     are part of convertedBytes, movedBytes and storedDeltaBytes
+   * @param clientStriped what these cost
    */
   public record Plan(
       PolicyRule rule,
@@ -62,7 +66,9 @@ public final class OrderedConversion {
       long busy,
       long foreign,
       long singleReplica,
-      long unknownReplication) {}
+      long unknownReplication,
+      int clientStripedFiles,
+      ClientStripedForecast clientStriped) {}
 
   private final PolicyView view;
   private final PolicyRule rule;
@@ -127,7 +133,7 @@ public final class OrderedConversion {
         foreign++;
       } else if (file.underConstruction() || file.transitionId() != 0) {
         busy++;
-      } else if (file.unencodedBlocks() > 0) {
+      } else if (file.unencodedBlocks() > 0 && !file.isClientStriped()) {
         free.add(file);
       }
     }
@@ -231,6 +237,8 @@ public final class OrderedConversion {
         busy,
         foreign,
         0,
-        0);
+        0,
+        0,
+        ClientStripedForecast.NONE);
   }
 }

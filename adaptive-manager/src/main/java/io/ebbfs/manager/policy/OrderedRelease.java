@@ -2,6 +2,7 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.manager.bound.ClientStripedForecast;
 import io.ebbfs.manager.bound.ReleaseForecast;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
@@ -18,8 +19,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Decides the releases that an operator orders: encoded files of one policy become replicas. Pure;
- * one object makes one plan.
+ * Decides the releases that an operator orders: encoded files of one policy become replicas, be it
+ * that the policy has encoded them or their clients. Pure; one object makes one plan.
  */
 public final class OrderedRelease {
   /** The word for replicas where an order names a code. */
@@ -38,6 +39,8 @@ public final class OrderedRelease {
   private long foreign;
   private long singleReplica;
   private long unknownReplication;
+  private int clientStripedFiles;
+  private ClientStripedForecast clientStriped = ClientStripedForecast.NONE;
 
   private OrderedRelease(PolicyView view, StorageBound bound, String reason) {
     this.view = view;
@@ -72,7 +75,9 @@ public final class OrderedRelease {
 
   private void choose(List<FileView> named) {
     for (FileView file : named) {
-      if (file.hasReplicasToLeave()) {
+      if (file.isClientStriped()) {
+        releaseClientStriped(file);
+      } else if (file.hasReplicasToLeave()) {
         leaving.put(file.id(), file);
       } else if (file.stripedBlocks() > 0 && file.isReplicationKnown()) {
         singleReplica++;
@@ -80,6 +85,31 @@ public final class OrderedRelease {
         unknownReplication++;
       }
     }
+  }
+
+  private void releaseClientStriped(FileView file) {
+    if (!view.owns(file)) {
+      foreign++;
+    } else if (file.underConstruction() || isUnderWay(file)) {
+      busy++;
+    } else if (!file.hasReplicasToLeave()) {
+      singleReplica++;
+    } else {
+      ClientStripedForecast cost = ClientStripedForecast.of(file);
+      clientStripedFiles++;
+      clientStriped = clientStriped.plus(cost);
+      leavingBytes += cost.dataBytes();
+      movedBytes += cost.movedBytes();
+      storedDeltaBytes += cost.storedDeltaBytes();
+      decisions.add(
+          Decision.releaseClientStriped(
+              view.rule(), file.id(), reason, cost.dataBytes(), cost.movedBytes()));
+    }
+  }
+
+  private boolean isUnderWay(FileView file) {
+    return view.snapshot().transitions().stream()
+        .anyMatch(transition -> transition.active() && transition.groupFileId() == file.id());
   }
 
   private void release(long stripeId) {
@@ -158,6 +188,8 @@ public final class OrderedRelease {
         busy,
         foreign,
         singleReplica,
-        unknownReplication);
+        unknownReplication,
+        clientStripedFiles,
+        clientStriped);
   }
 }

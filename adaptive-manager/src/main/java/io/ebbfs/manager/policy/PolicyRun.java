@@ -135,10 +135,11 @@ final class PolicyRun {
     }
   }
 
-  /** Turns data that is pinned to replicas into replicas. */
+  /** Turns data that is pinned to replicas into replicas, and data that clients have encoded. */
   void release(List<Decision> decisions) {
     if (held == null) {
       new ReleaseChooser(view, bound, limit, pace, failed, taken, waitingStripes).decide(decisions);
+      new ClientStripedChooser(view, limit, pace, failed, waiting).decide(decisions);
     }
   }
 

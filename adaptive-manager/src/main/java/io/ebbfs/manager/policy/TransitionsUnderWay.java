@@ -87,6 +87,10 @@ final class TransitionsUnderWay {
 
   /** A release that has ended since its row was read is in the stripe: it enters nothing. */
   private long enterRelease(TransitionView transition, ErasureCode code) {
+    if (transition.groupFileId() != 0) {
+      // What clients have encoded, and replicas, do not count for the bound.
+      return stripesOf(transition).stream().mapToLong(StripeView::liveBytes).sum();
+    }
     long bytes = 0;
     for (StripeView stripe : stripesOf(transition)) {
       Set<Integer> leaving = new HashSet<>(transition.leaving());

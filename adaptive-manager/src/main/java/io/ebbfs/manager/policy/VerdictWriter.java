@@ -1,6 +1,7 @@
 package io.ebbfs.manager.policy;
 
 import io.ebbfs.common.config.Units;
+import io.ebbfs.manager.bound.ClientStripedForecast;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileState;
@@ -61,6 +62,7 @@ final class VerdictWriter {
       case TOO_SMALL -> verdict(file, state, tooSmall(file));
       case ENCODING -> verdict(file, state, encoding(file));
       case PINNED -> verdict(file, state, "the file is not encoded");
+      case CLIENT_STRIPED -> verdict(file, state, clientStriped(file));
       case WAITING -> unencoded(file);
       default -> verdict(file, state, encoded(file, state, stripes));
     };
@@ -71,6 +73,11 @@ final class VerdictWriter {
         ? "the file is empty: nothing to encode"
         : "%s is below the minimum of %s"
             .formatted(Units.showBytes(file.lengthBytes()), Units.showBytes(rule.minFileBytes()));
+  }
+
+  private static String clientStriped(FileView file) {
+    return "its client has encoded the file, and the policy leaves it so (clientStriped: leave); as a replicated file: "
+        + ClientStripedForecast.of(file).show();
   }
 
   private Verdict unencoded(FileView file) {
@@ -91,11 +98,13 @@ final class VerdictWriter {
     String why = held != null ? held : waiting.get(file.id());
     if (why == null) {
       why =
-          looked.contains(file.id())
-              ? "the next run encodes it"
-              : "not looked at yet: older files come first";
+          looked.contains(file.id()) ? nextRun(file) : "not looked at yet: older files come first";
     }
     return verdict(file, FileState.WAITING, why);
+  }
+
+  private static String nextRun(FileView file) {
+    return file.isClientStriped() ? "the next run makes replicas of it" : "the next run encodes it";
   }
 
   private String failure(TransitionView transition) {
@@ -185,7 +194,7 @@ final class VerdictWriter {
 
   /** What the user of the file asks for, and why that has no effect, if it has none. */
   private String pin(FileView file) {
-    if (file.pin() == Pin.NONE) {
+    if (file.pin() == Pin.NONE || file.isClientStriped()) {
       return "";
     }
     String pinned = "; user.ebbfs.pin: " + file.pin().text();

@@ -110,11 +110,13 @@ final class ConversionBudget {
       case REWRITE ->
           liveBytes(converted.stream().filter(s -> !s.code().equals(one.toCode())).toList());
       case RELEASE ->
-          converted.stream()
-              .flatMap(stripe -> stripe.members().stream())
-              .filter(member -> one.leaving().contains(member.position()))
-              .mapToLong(StripeView.Member::lengthBytes)
-              .sum();
+          one.groupFileId() != 0
+              ? liveBytes(converted)
+              : converted.stream()
+                  .flatMap(stripe -> stripe.members().stream())
+                  .filter(member -> one.leaving().contains(member.position()))
+                  .mapToLong(StripeView.Member::lengthBytes)
+                  .sum();
       default -> 0;
     };
   }

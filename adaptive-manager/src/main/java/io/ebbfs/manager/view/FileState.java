@@ -12,6 +12,8 @@ public enum FileState {
   TOO_SMALL,
   /** Its user wants replicas: the file is not encoded. */
   PINNED,
+  /** Its client has encoded the file, and the policy leaves it so. */
+  CLIENT_STRIPED,
   /** Due for encoding; the reason tells what the file waits for. */
   WAITING,
   /** A transition encodes the file. */

@@ -9,7 +9,7 @@ public final class FileStates {
 
   /**
    * A file that has to be encoded is WAITING, also if it is too new for that, or if its encoding
-   * has failed.
+   * has failed. So is a file that its client has encoded, and that the policy converts.
    *
    * @param rule the policy of the file; null for none
    * @param stripes gives a stripe by its id, or null
@@ -32,6 +32,9 @@ public final class FileStates {
     }
     if (file.lengthBytes() < rule.minFileBytes()) {
       return FileState.TOO_SMALL;
+    }
+    if (file.isClientStriped()) {
+      return rule.convertsClientStriped() ? FileState.WAITING : FileState.CLIENT_STRIPED;
     }
     return file.pin() == Pin.REPLICAS ? FileState.PINNED : FileState.WAITING;
   }

@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param replication how many replicas the file wants of each block outside of stripes; 0 if the
  *     namenode did not tell
  * @param pin of the file, or of the nearest directory above it that has one
+ * @param groupStoredBytes of the block groups of a file that its client has encoded, parities
+ *     included; 0 for other files
  */
 public record FileView(
     long id,
@@ -36,7 +38,46 @@ public record FileView(
     List<Long> stripeIds,
     long transitionId,
     int replication,
-    Pin pin) {
+    Pin pin,
+    long groupStoredBytes) {
+  /** A file that its client has not encoded. */
+  public FileView(
+      long id,
+      String path,
+      String owner,
+      String group,
+      long lengthBytes,
+      long modifiedMillis,
+      boolean underConstruction,
+      int blocks,
+      int stripedBlocks,
+      long storedBytes,
+      long replicatedBytes,
+      long replicatedStoredBytes,
+      List<Long> stripeIds,
+      long transitionId,
+      int replication,
+      Pin pin) {
+    this(
+        id,
+        path,
+        owner,
+        group,
+        lengthBytes,
+        modifiedMillis,
+        underConstruction,
+        blocks,
+        stripedBlocks,
+        storedBytes,
+        replicatedBytes,
+        replicatedStoredBytes,
+        stripeIds,
+        transitionId,
+        replication,
+        pin,
+        0);
+  }
+
   /** A block outside of stripes has no parities, so it needs a second replica. */
   private static final int FEWEST_REPLICAS = 2;
 
@@ -58,7 +99,13 @@ public record FileView(
         stripeIds,
         transitionId,
         replication,
-        other);
+        other,
+        groupStoredBytes);
+  }
+
+  /** Whether its client has encoded the file, in block groups. */
+  public boolean isClientStriped() {
+    return groupStoredBytes > 0;
   }
 
   /** Whether the blocks of the file that are in stripes are to leave them. */

@@ -25,7 +25,8 @@ import java.util.function.Predicate;
  */
 final class Sorting {
   /** Changes when there are other indexes: a view of an earlier release is sorted anew. */
-  private static final String INDEXES = "due, fast, worn of all policies, other, pinned, leaving\n";
+  private static final String INDEXES =
+      "due, fast, worn of all policies, other, pinned, leaving, client-striped\n";
 
   private final long number;
   private final ViewStore store;
@@ -75,6 +76,7 @@ final class Sorting {
           .append(rule.files().show())
           .append(rule.showCodes())
           .append(rule.minFileBytes())
+          .append(rule.convertsClientStriped() ? " with client-striped files" : "")
           .append('\n');
     }
     return text.toString();

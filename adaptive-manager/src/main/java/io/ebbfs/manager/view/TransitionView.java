@@ -10,6 +10,7 @@ import java.util.Set;
  *
  * @param createdMillis when it was proposed, by the clock of the namenode
  * @param leaving for a RELEASE: the positions of the blocks that leave its stripe
+ * @param groupFileId for a RELEASE: the file whose block groups it makes replicas of; 0 for none
  * @param ofNamenode whether it is a rewrite that the namenode planned by itself
  * @param lack what was missing in the cluster; null if the transition failed for another reason
  */
@@ -26,6 +27,7 @@ public record TransitionView(
     List<Block> blocks,
     List<Long> stripeIds,
     Set<Integer> leaving,
+    long groupFileId,
     boolean ofNamenode,
     Lack lack) {
   /** The states of a transition that failed after all attempts. */

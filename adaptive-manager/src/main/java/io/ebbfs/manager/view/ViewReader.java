@@ -49,7 +49,8 @@ public final class ViewReader {
         List.copyOf(file.getStripeIdsList()),
         file.getTransitionId(),
         file.getReplication(),
-        Pin.of(file.hasPin(), file.getPin()));
+        Pin.of(file.hasPin(), file.getPin()),
+        file.getGroupStoredBytes());
   }
 
   /** A stripe without a pin: the pins of its files are not known here. */
@@ -100,6 +101,7 @@ public final class ViewReader {
         row.getKind() == TransitionKindProto.RELEASE && row.getStripesCount() > 0
             ? Set.copyOf(row.getStripes(0).getPositionsList())
             : Set.of(),
+        row.getGroupFileId(),
         isRewriteOfNamenode(row),
         !row.hasClusterServers()
             ? null

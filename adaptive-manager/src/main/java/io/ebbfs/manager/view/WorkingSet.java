@@ -306,9 +306,11 @@ public final class WorkingSet {
     for (TransitionView transition : around.transitions()) {
       if (transition.active() && transition.kind() != TransitionKindProto.REPAIR) {
         transition.blocks().forEach(block -> addFile(block.ownerId()));
+        addFile(transition.groupFileId());
         transition.stripeIds().forEach(this::addStripe);
       } else if (!transition.active()) {
         transition.blocks().forEach(block -> failed.add(block.ownerId()));
+        failed.add(transition.groupFileId());
       }
     }
     return failed;

@@ -82,6 +82,7 @@ class ConfigTest {
             "conversionHours",
             "prices",
             "releaseWhenWritten",
+            "clientStriped",
             "minServers")) {
       assertThat(policies).contains(key + ":");
     }

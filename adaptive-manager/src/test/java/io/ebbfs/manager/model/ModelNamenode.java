@@ -54,6 +54,9 @@ public final class ModelNamenode implements CodingProtocol {
     /** 0 as a namenode of a former version that does not tell it. */
     public int replication = (int) REPLICATION;
 
+    /** Its client has encoded the file, with half as many parities as data. */
+    public boolean clientStriped;
+
     long releasedMillis;
     public final long[] stripeOfBlock;
     final long[] transitionOfBlock;
@@ -317,6 +320,9 @@ public final class ModelNamenode implements CodingProtocol {
     } else if (row.getKind() == TransitionKindProto.SUBTRACT) {
       ModelStripe stripe = stripes.get(row.getStripes(0).getStripeId());
       stripe.data.values().removeIf(Data::dead);
+    } else if (row.hasGroupFileId()) {
+      files.get(row.getGroupFileId()).clientStriped = false;
+      files.get(row.getGroupFileId()).releasedMillis = nowMillis;
     } else if (row.getKind() == TransitionKindProto.RELEASE) {
       makeReplicas(row.getStripes(0));
     } else if (row.getKind() == TransitionKindProto.REWRITE) {
@@ -495,6 +501,10 @@ public final class ModelNamenode implements CodingProtocol {
     }
     if (file.replication > 0) {
       status.setReplication(file.replication);
+    }
+    if (file.clientStriped) {
+      status.setPin(PinProto.REPLICAS).setGroupStoredBytes(length * 3 / 2);
+      unencoded = 0;
     }
     return status
         .setFileId(file.id)
@@ -728,6 +738,9 @@ public final class ModelNamenode implements CodingProtocol {
 
   private ProposedProto convert(DecisionProto decision) {
     TransitionRow.Builder row = row(decision);
+    if (decision.getKind() == TransitionKindProto.RELEASE && decision.getStripeIdsCount() == 0) {
+      row.setGroupFileId(decision.getFileIds(0));
+    }
     if (decision.getKind() == TransitionKindProto.SUBTRACT && decision.getStripeIdsCount() != 1) {
       return ProposedProto.newBuilder().setRefusal("the model subtracts of one stripe").build();
     }

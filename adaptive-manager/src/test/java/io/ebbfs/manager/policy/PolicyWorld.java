@@ -108,6 +108,27 @@ final class PolicyWorld {
     return with(rule, rule.files(), rule.waitWhileReadMillis(), rule.maxBytesPerRun(), true);
   }
 
+  /** The same policy that converts files that their clients have encoded. */
+  static PolicyRule convertingClientStriped(PolicyRule rule) {
+    return new PolicyRule(
+        rule.name(),
+        rule.files(),
+        rule.family(),
+        rule.storageBound(),
+        rule.writeColdAfterMillis(),
+        rule.readHot(),
+        rule.hysteresis(),
+        rule.minFileBytes(),
+        rule.fillWaitMillis(),
+        rule.waitWhileReadMillis(),
+        rule.maxBytesPerRun(),
+        rule.minServers(),
+        rule.pace(),
+        rule.prices(),
+        rule.releaseWhenWritten(),
+        true);
+  }
+
   private static PolicyRule with(
       PolicyRule rule,
       FileCriteria files,
