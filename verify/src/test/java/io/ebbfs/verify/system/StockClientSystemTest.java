@@ -2,6 +2,7 @@ package io.ebbfs.verify.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.fault.FaultInjector;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.client.StockProcess;
@@ -14,6 +15,9 @@ import io.ebbfs.workloads.traffic.Workload;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -26,7 +30,10 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -358,6 +365,92 @@ class StockClientSystemTest {
       assertThat(read).isEqualTo(Arrays.copyOf(data, 2 << 20));
       files.getClient().closeAllFilesBeingWritten(true);
     }
+  }
+
+  /**
+   * An order makes a replicated file of a file that its client has encoded, while one of its blocks
+   * is lost. The chunk servers gather the new blocks out of the cells.
+   */
+  @Test
+  void anEncodedFileBecomesAReplicatedFileByAnOrder() throws Exception {
+    byte[] data = new byte[(8 << 20) + (5 << 18) + 77];
+    new Random(SEED).nextBytes(data);
+    Configuration conf = new Configuration();
+    conf.set("fs.defaultFS", test.cluster().stockClient().uri());
+    String name = "/nothing/striped"; // the policy of the cluster has this directory
+    org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(name);
+    try (DistributedFileSystem files = new DistributedFileSystem()) {
+      files.initialize(URI.create(conf.get("fs.defaultFS")), conf);
+      files.enableErasureCodingPolicy(XOR);
+      try (FSDataOutputStream out =
+          files.createFile(path).recursive().ecPolicyName(XOR).blockSize(2 << 20).build()) {
+        out.write(data);
+      }
+      files.setXAttr(path, "user.kept", new byte[] {7});
+      FileStatus before = files.getFileStatus(path);
+      assertThat(before.isErasureCoded()).isTrue();
+      LocatedBlock group =
+          files.getClient().getLocatedBlocks(name, 0, Long.MAX_VALUE).getLocatedBlocks().get(0);
+      assertThat(order(name, true).body())
+          .contains("\"clientStripedBytes\":" + data.length)
+          .contains("\"clientStripedReadBytes\":" + 3 * data.length)
+          .contains("\"clientStripedWrittenBytes\":" + 3 * data.length)
+          .contains("\"clientStripedStoredBytesThen\":" + 3 * data.length);
+      new FaultInjector(test.cluster(), new Random(SEED))
+          .deleteBlock(group.getBlock().getBlockId() + 1);
+      try (FSDataInputStream open = files.open(path)) {
+        byte[] first = new byte[1 << 20];
+        open.readFully(0, first);
+        assertThat(first).isEqualTo(Arrays.copyOf(data, 1 << 20));
+        ConditionWaiter.within(120_000)
+            .until(
+                "the file is replicated",
+                () ->
+                    !files.getFileStatus(path).isErasureCoded()
+                        ? null
+                        : "answer of the order: " + order(name, false).body());
+        assertNoWrongBytes(open, data);
+      }
+      byte[] read = new byte[data.length];
+      try (FSDataInputStream in = files.open(path)) {
+        in.readFully(read);
+      }
+      assertThat(Arrays.equals(read, data)).isTrue();
+      FileStatus after = files.getFileStatus(path);
+      assertThat(after.getModificationTime()).isEqualTo(before.getModificationTime());
+      assertThat(after.getReplication()).isEqualTo((short) 3);
+      assertThat(((HdfsFileStatus) after).getFileId())
+          .isEqualTo(((HdfsFileStatus) before).getFileId());
+      assertThat(files.getXAttr(path, "user.kept")).isEqualTo(new byte[] {7});
+      assertThat(files.getErasureCodingPolicy(path)).isNull();
+      assertThat(files.getContentSummary(path).getSpaceConsumed()).isEqualTo(3L * data.length);
+    }
+  }
+
+  /** A reader that has opened the file before gets its bytes, or an error: it expects groups. */
+  private static void assertNoWrongBytes(FSDataInputStream open, byte[] data) {
+    byte[] rest = new byte[1 << 20];
+    try {
+      open.readFully(5 << 20, rest);
+    } catch (IOException | ClassCastException | AssertionError e) {
+      return;
+    }
+    assertThat(rest).isEqualTo(Arrays.copyOfRange(data, 5 << 20, 6 << 20));
+  }
+
+  private static HttpResponse<String> order(String path, boolean dryRun) throws Exception {
+    Path directory = test.directory().resolve("cluster");
+    HttpRequest request =
+        HttpRequest.newBuilder(
+                URI.create(
+                    "%s/api/v1/actions/convert?path=%s&to=replicas&dryRun=%s"
+                        .formatted(test.cluster().httpAddress(), path, dryRun)))
+            .POST(HttpRequest.BodyPublishers.noBody())
+            .header(
+                "Authorization",
+                "Bearer " + Files.readString(directory.resolve("api.token")).strip())
+            .build();
+    return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
   }
 
   /** How many replicas that are being written have so many bytes. */
