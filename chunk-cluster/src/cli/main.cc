@@ -1,12 +1,10 @@
 // The command 'ebb fs': the file system shell of HDFS without a JVM.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -37,18 +35,9 @@ struct Setting {
   std::vector<std::pair<std::string, std::string>> values;
 };
 
-// HADOOP_CONF_DIR, else that of the cluster of 'ebb up', else where packages of Hadoop have it.
-std::string DefaultDirectory() {
-  const char* configured = std::getenv("HADOOP_CONF_DIR");
-  if (configured != nullptr && *configured != '\0') return configured;
-  const char* home = std::getenv("HOME");
-  const std::string local = std::string(home != nullptr ? home : "") + "/.ebbfs/conf/client";
-  return access(local.c_str(), R_OK) == 0 ? local : "/etc/hadoop/conf";
-}
-
 // Takes the options in front of the command.
 Result<Setting> TakeSetting(std::vector<std::string>& words) {
-  Setting setting{DefaultDirectory(), {}};
+  Setting setting{client::DefaultConfigurationDirectory(), {}};
   while (!words.empty()) {
     std::string option = words[0];
     std::string value;

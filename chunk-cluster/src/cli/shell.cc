@@ -2,40 +2,20 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <sstream>
 
 #include "client/glob_pattern.h"
+#include "client/path.h"
 #include "client/text.h"
 
 namespace ebb::cli {
 
 namespace {
 
+using client::Below;
+using client::PartsOf;
+using client::PathOf;
+
 constexpr std::string_view kHdfs = "hdfs://";
-
-std::vector<std::string> PartsOf(const std::string& path) {
-  std::vector<std::string> parts;
-  std::istringstream all(path);
-  for (std::string part; std::getline(all, part, '/');) {
-    if (part.empty() || part == ".") continue;
-    if (part == "..") {
-      if (!parts.empty()) parts.pop_back();
-    } else {
-      parts.push_back(part);
-    }
-  }
-  return parts;
-}
-
-std::string PathOf(const std::vector<std::string>& parts) {
-  std::string path;
-  for (const auto& part : parts) path += "/" + part;
-  return path.empty() ? "/" : path;
-}
-
-std::string Below(const std::string& directory, const std::string& name) {
-  return directory.ends_with('/') ? directory + name : directory + "/" + name;
-}
 
 // A path of the same kind as `like`: with a scheme, absolute, or relative to `home`.
 std::string TextLike(const std::string& like, const Item& item, const std::string& home) {

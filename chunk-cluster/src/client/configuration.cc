@@ -1,9 +1,11 @@
 #include "client/configuration.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -134,6 +136,14 @@ Result<std::int64_t> Configuration::Number(const std::string& name, std::int64_t
 bool Configuration::Flag(const std::string& name, bool otherwise) const {
   const std::string text = Get(name);
   return text.empty() ? otherwise : text == "true";
+}
+
+std::string DefaultConfigurationDirectory() {
+  const char* configured = std::getenv("HADOOP_CONF_DIR");
+  if (configured != nullptr && *configured != '\0') return configured;
+  const char* home = std::getenv("HOME");
+  const std::string local = std::string(home != nullptr ? home : "") + "/.ebbfs/conf/client";
+  return access(local.c_str(), R_OK) == 0 ? local : "/etc/hadoop/conf";
 }
 
 Result<std::vector<RpcAddress>> NamenodesOf(const Configuration& configuration,

@@ -30,6 +30,7 @@ class Configuration {
   // A later value wins, unless the earlier one is final.
   void Set(const std::string& name, std::string value);
 
+  [[nodiscard]] bool Has(const std::string& name) const { return values_.contains(name); }
   [[nodiscard]] std::string Get(const std::string& name, std::string otherwise = {}) const;
   // The comma-separated words of a value, without blanks around them.
   [[nodiscard]] std::vector<std::string> List(const std::string& name) const;
@@ -48,6 +49,10 @@ class Configuration {
 
   std::map<std::string, Value, std::less<>> values_;
 };
+
+// Where a client finds its configuration: HADOOP_CONF_DIR, else that of the cluster of 'ebb up',
+// else where packages of Hadoop have it.
+[[nodiscard]] std::string DefaultConfigurationDirectory();
 
 // The namenodes of "hdfs://AUTHORITY": of a name service, or of one host and port. kInvalid names
 // what is missing in the configuration.

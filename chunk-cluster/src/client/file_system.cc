@@ -36,16 +36,18 @@ Result<std::uint32_t> ParseUmask(const std::string& text) {
 }  // namespace
 
 FileSystem::FileSystem(Configuration configuration, std::string authority,
-                       const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy)
+                       const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy,
+                       std::string user)
     : configuration_(std::move(configuration)),
       authority_(std::move(authority)),
-      namenode_(namenodes, policy, CurrentUser()),
+      namenode_(namenodes, policy, std::move(user)),
       leases_(namenode_) {}
 
 FileSystem::~FileSystem() = default;
 
 Result<std::unique_ptr<FileSystem>> FileSystem::Open(const Configuration& configuration,
-                                                     const std::string& authority) {
+                                                     const std::string& authority,
+                                                     const std::string& user) {
   const auto security = configuration.Get("hadoop.security.authentication", "simple");
   if (security != "simple") {
     return Fail(ErrorCode::kUnsupported,
@@ -55,7 +57,8 @@ Result<std::unique_ptr<FileSystem>> FileSystem::Open(const Configuration& config
   }
   EBB_ASSIGN(const auto namenodes, NamenodesOf(configuration, authority));
   EBB_ASSIGN(const auto policy, RetryPolicyOf(configuration, namenodes.size()));
-  std::unique_ptr<FileSystem> opened(new FileSystem(configuration, authority, namenodes, policy));
+  std::unique_ptr<FileSystem> opened(
+      new FileSystem(configuration, authority, namenodes, policy, user));
   EBB_TRY(opened->ReadSettings());
   return opened;
 }

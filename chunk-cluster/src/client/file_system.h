@@ -35,8 +35,9 @@ class FileSystem {
  public:
   // Connects with the first call. kInvalid for a configuration that cannot work, and kUnsupported
   // for one that asks for Kerberos.
-  [[nodiscard]] static Result<std::unique_ptr<FileSystem>> Open(const Configuration& configuration,
-                                                                const std::string& authority);
+  [[nodiscard]] static Result<std::unique_ptr<FileSystem>> Open(
+      const Configuration& configuration, const std::string& authority,
+      const std::string& user = CurrentUser());
   // Stops renewing leases. Streams must be gone.
   ~FileSystem();
 
@@ -114,7 +115,7 @@ class FileSystem {
 
  private:
   FileSystem(Configuration configuration, std::string authority,
-             const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy);
+             const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy, std::string user);
   [[nodiscard]] Status ReadSettings();
 
   const Configuration configuration_;

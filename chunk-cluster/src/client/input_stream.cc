@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ClientNamenodeProtocol.pb.h"
+#include "client/local_address.h"
 #include "transfer/wire.h"
 
 namespace ebb::client {
@@ -49,20 +50,26 @@ Result<ReadOptions> ReadOptionsOf(const Configuration& configuration) {
   return options;
 }
 
-InputStream::InputStream(NamenodeConnection& namenode, std::string path, const ReadOptions& options)
+InputStream::InputStream(NamenodeConnection& namenode, std::string path, const ReadOptions& options,
+                         BlockLocations locations)
     : namenode_(namenode),
       path_(std::move(path)),
       options_(options),
-      locations_(namenode, path_, options.prefetch_bytes) {}
+      locations_(std::move(locations)) {}
 
 InputStream::~InputStream() = default;
 
 Result<std::unique_ptr<InputStream>> InputStream::Open(NamenodeConnection& namenode,
                                                        const std::string& path,
                                                        const ReadOptions& options) {
-  std::unique_ptr<InputStream> opened(new InputStream(namenode, path, options));
+  std::unique_ptr<InputStream> opened(new InputStream(
+      namenode, path, options, BlockLocations(namenode, path, options.prefetch_bytes)));
   EBB_TRY(opened->locations_.Open());
   return opened;
+}
+
+std::unique_ptr<InputStream> InputStream::Another() const {
+  return std::unique_ptr<InputStream>(new InputStream(namenode_, path_, options_, locations_));
 }
 
 Result<std::span<const std::byte>> InputStream::Next(std::size_t most) {
@@ -81,6 +88,7 @@ Result<std::span<const std::byte>> InputStream::Next(std::size_t most) {
     position_ += bytes->size();
     reader_at_ = position_;
     failures_ = 0;
+    Count(bytes->size());
     return *bytes;
   }
   // The reader takes its leave of the server.
@@ -115,6 +123,7 @@ Result<std::size_t> InputStream::ReadAt(std::uint64_t offset, std::span<std::byt
     }
     std::memcpy(out.data() + done, bytes->data(), bytes->size());
     done += bytes->size();
+    Count(bytes->size());
     if (bytes->empty()) {
       Replace(nullptr);
     } else {
@@ -154,6 +163,7 @@ Status InputStream::Connect(std::uint64_t offset, std::uint64_t end) {
           OpenBlock(block_, server_.id(), offset - block_.offset(), block_end - block_.offset());
       if (opened) {
         Replace(std::move(opened).value());
+        local_ = IsLocalAddress(server_.id().ipaddr());
         reader_at_ = offset;
         return {};
       }
@@ -204,6 +214,11 @@ void InputStream::TellOfCorruption() {
   ReportBadBlocksResponseProto response;
   // The read goes on without: the scrub of the server finds the block, too.
   (void)namenode_.Call("reportBadBlocks", request, response);
+}
+
+void InputStream::Count(std::size_t bytes) {
+  counts_.bytes += bytes;
+  if (local_) counts_.local_bytes += bytes;
 }
 
 void InputStream::Cancel() {

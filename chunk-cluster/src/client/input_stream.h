@@ -25,6 +25,13 @@ struct ReadOptions {
   int most_failures = 3;
 };
 
+// What a stream has read from servers.
+struct ReadCounts {
+  std::uint64_t bytes = 0;
+  // Those of servers on this machine.
+  std::uint64_t local_bytes = 0;
+};
+
 [[nodiscard]] Result<ReadOptions> ReadOptionsOf(const Configuration& configuration);
 
 // One thread at a time, except for Cancel(). A server that fails is not asked for this file again,
@@ -47,14 +54,23 @@ class InputStream {
   // kInvalid beyond the end.
   [[nodiscard]] Status Seek(std::uint64_t offset);
 
+  // A stream of the same file, at its begin, with the locations that this one knows. Another thread
+  // may use it.
+  [[nodiscard]] std::unique_ptr<InputStream> Another() const;
+  // Ends the connection to the server. The next read makes a new one.
+  void Unbuffer() { Replace(nullptr); }
+
   [[nodiscard]] std::uint64_t position() const { return position_; }
   [[nodiscard]] std::uint64_t length() const { return locations_.length(); }
+
+  [[nodiscard]] const ReadCounts& counts() const { return counts_; }
 
   // Makes running and later reads fail with kShutdown. Thread-safe.
   void Cancel();
 
  private:
-  InputStream(NamenodeConnection& namenode, std::string path, const ReadOptions& options);
+  InputStream(NamenodeConnection& namenode, std::string path, const ReadOptions& options,
+              BlockLocations locations);
   // A reader at `offset` of the file, up to `end` of the file or to the end of the block.
   [[nodiscard]] Status Connect(std::uint64_t offset, std::uint64_t end);
   void Replace(std::unique_ptr<transfer::BlockReader> reader);
@@ -62,6 +78,7 @@ class InputStream {
   // of the block are shunned. The error, if there is no hope.
   [[nodiscard]] Status GoOn(const Error& error);
   void TellOfCorruption();
+  void Count(std::size_t bytes);
   [[nodiscard]] Status Cancelled() const;
 
   NamenodeConnection& namenode_;
@@ -76,6 +93,9 @@ class InputStream {
   std::uint64_t reader_at_ = 0;
   std::set<std::string> shunned_;
   int failures_ = 0;
+  ReadCounts counts_;
+  // Whether the server is on this machine.
+  bool local_ = false;
   // What the last shunned server did.
   std::string last_failure_;
   std::atomic<bool> cancelled_ = false;

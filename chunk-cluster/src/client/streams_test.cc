@@ -395,6 +395,25 @@ TEST_F(ReadTest, BytesComeBackFromAnywhere) {
   EXPECT_FALSE((*in)->Seek(3001));
 }
 
+TEST_F(ReadTest, AnotherStreamIsOfTheSameFile) {
+  auto in = files_->OpenFile("/f");
+  ASSERT_TRUE(in);
+  // The name stands for another file now.
+  namenode_->located = Located(8, 0);
+  for (auto& node : nodes_) node->Put(8, RandomText(text_.size(), 12));
+  const auto another = (*in)->Another();
+  std::string part(700, '\0');
+  EXPECT_EQ(*(*in)->ReadAt(100, std::as_writable_bytes(std::span(part))), 700U);
+  EXPECT_EQ(*another->Read(std::as_writable_bytes(std::span(part))), 700U);
+  EXPECT_EQ(part, text_.substr(0, 700));
+  EXPECT_EQ((*in)->position(), 0U);
+  another->Unbuffer();
+  EXPECT_EQ(*another->Read(std::as_writable_bytes(std::span(part))), 700U);
+  EXPECT_EQ(part, text_.substr(700, 700));
+  EXPECT_EQ(another->counts().bytes, 1400U);
+  EXPECT_EQ(another->counts().local_bytes, 1400U);
+}
+
 TEST_F(ReadTest, WrongBytesAreReportedAndReadElsewhere) {
   nodes_[0]->damages_reads = true;
   EXPECT_EQ(Read(), text_);
