@@ -1,6 +1,7 @@
 // A namenode and DataNodes for tests of streams: they hold bytes in memory and fail on order.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -188,6 +189,7 @@ class FakeNamenode {
           answer.mutable_stat()->set_length(located.filelength());
         });
     ServeNames();
+    ServeAttributes();
     On<AddBlockRequestProto, AddBlockResponseProto>(
         "addBlock", [this](const auto& request, auto& answer) {
           if (request.has_previous()) finished_.push_back(request.previous());
@@ -236,16 +238,22 @@ class FakeNamenode {
   std::deque<hadoop::hdfs::LocatedBlocksProto> next_located;
   // Whether clients encode all files.
   bool erasure_coded = false;
+  // Whether clients encrypt all files.
+  bool encrypted = false;
   // Whether each name is a directory.
   std::map<std::string, bool> names = {{"/", true}};
   // Another client makes a file of this name once its status was asked for.
   std::string appears;
+  // Calls of these methods end with an exception of this class.
+  std::map<std::string, std::string> exceptions;
 
   // The calls that change names.
   std::vector<std::string> Calls() {
     const std::lock_guard lock(mutex_);
     return calls_;
   }
+  // The last call that made a file.
+  const auto& created() const { return created_; }
   const auto& finished() const { return finished_; }
   const auto& updates() const { return updates_; }
   const auto& bad() const { return bad_; }
@@ -273,8 +281,12 @@ class FakeNamenode {
   template <typename Request, typename Response>
   void On(const char* method, std::function<void(const Request&, Response&)> run) {
     handlers_[method] = MakeRpcHandler<Request>(
-        [this, run](const RpcCaller&, const Request& request) -> Result<Response> {
+        [this, run, name = std::string(method)](const RpcCaller&,
+                                                const Request& request) -> Result<Response> {
           const std::lock_guard lock(mutex_);
+          if (const auto at = exceptions.find(name); at != exceptions.end()) {
+            return std::unexpected(Error{ErrorCode::kRemote, "as ordered", at->second});
+          }
           Response response;
           run(request, response);
           return response;
@@ -291,6 +303,7 @@ class FakeNamenode {
                                    "org.apache.hadoop.fs.FileAlreadyExistsException"});
     }
     calls_.push_back("create " + request.src());
+    created_ = request;
     names[request.src()] = false;
     hadoop::hdfs::CreateResponseProto answer;
     *answer.mutable_fs() = FileStatus();
@@ -347,6 +360,42 @@ class FakeNamenode {
     });
   }
 
+  void ServeAttributes() {
+    using namespace hadoop::hdfs;
+    On<SetPermissionRequestProto, SetPermissionResponseProto>(
+        "setPermission", [this](const auto& request, auto&) {
+          calls_.push_back(
+              fmt::format("setPermission {} {:o}", request.src(), request.permission().perm()));
+        });
+    On<SetOwnerRequestProto, SetOwnerResponseProto>("setOwner", [this](const auto& request, auto&) {
+      calls_.push_back(fmt::format("setOwner {} {}:{}", request.src(), request.username(),
+                                   request.groupname()));
+    });
+    On<SetTimesRequestProto, SetTimesResponseProto>("setTimes", [this](const auto& request, auto&) {
+      calls_.push_back(fmt::format("setTimes {} {} {}", request.src(),
+                                   static_cast<std::int64_t>(request.mtime()),
+                                   static_cast<std::int64_t>(request.atime())));
+    });
+    On<SetReplicationRequestProto, SetReplicationResponseProto>(
+        "setReplication", [this](const auto& request, auto& answer) {
+          calls_.push_back(fmt::format("setReplication {} {}", request.src(), request.replication()));
+          answer.set_result(names.contains(request.src()));
+        });
+    On<TruncateRequestProto, TruncateResponseProto>(
+        "truncate", [this](const auto& request, auto& answer) {
+          calls_.push_back(fmt::format("truncate {} {}", request.src(), request.newlength()));
+          answer.set_result(request.newlength() == 0);
+        });
+    On<GetFsStatusRequestProto, GetFsStatsResponseProto>("getFsStats", [](const auto&, auto& answer) {
+      answer.set_capacity(1000);
+      answer.set_used(10);
+      answer.set_remaining(990);
+      answer.set_under_replicated(0);
+      answer.set_corrupt_blocks(0);
+      answer.set_missing_blocks(0);
+    });
+  }
+
   hadoop::hdfs::HdfsFileStatusProto StatusOf(bool directory, const std::string& name) const {
     auto status = FileStatus();
     status.set_path(name);
@@ -364,6 +413,15 @@ class FakeNamenode {
       policy.mutable_schema()->set_dataunits(6);
       policy.mutable_schema()->set_parityunits(3);
       policy.set_cellsize(1 << 20);
+    }
+    if (encrypted) {
+      auto& encryption = *status.mutable_fileencryptioninfo();
+      encryption.set_suite(hadoop::hdfs::AES_CTR_NOPADDING);
+      encryption.set_cryptoprotocolversion(hadoop::hdfs::ENCRYPTION_ZONES);
+      encryption.set_key("key");
+      encryption.set_iv("iv");
+      encryption.set_keyname("name");
+      encryption.set_ezkeyversionname("version");
     }
     status.set_filetype(hadoop::hdfs::HdfsFileStatusProto::IS_FILE);
     status.set_path("");
@@ -388,6 +446,7 @@ class FakeNamenode {
   int abandoned_ = 0;
   std::int64_t synced_ = -1;
   std::vector<std::string> calls_;
+  hadoop::hdfs::CreateRequestProto created_;
   std::vector<hadoop::hdfs::ExtendedBlockProto> finished_;
   std::vector<hadoop::hdfs::UpdatePipelineRequestProto> updates_;
   hadoop::hdfs::ReportBadBlocksRequestProto bad_;
