@@ -130,6 +130,19 @@ public record Build(Path home) {
     return program;
   }
 
+  /** The C library of the native client. */
+  public Path nativeLibrary() throws ClusterException {
+    Path library =
+        home.resolve(isRelease() ? "native/lib" : "chunk-cluster/target/cmake")
+            .resolve("libebbfs.so");
+    if (!Files.isRegularFile(library)) {
+      throw new ClusterException(
+          "the C library is not there (%s is missing): %s"
+              .formatted(library, isRelease() ? "install the package libebbfs" : REMEDY));
+    }
+    return library;
+  }
+
   /** The example configuration. */
   public Path conf() {
     return home.resolve("conf");

@@ -18,6 +18,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -545,6 +546,36 @@ class StockClientSystemTest {
     test.cluster().startServer(2);
     String digest = client.put(large, "/crossed/again").get().sha256();
     assertThat(client.read("/crossed/large").get().sha256()).isEqualTo(digest);
+  }
+
+  /** The Python package, from its wheel, calls the C library. */
+  @Test
+  void pythonUsesTheNativeClient() throws Exception {
+    runPython("files_test.py", Map.of());
+  }
+
+  /** By fsspec, and by pyarrow's own client of libhdfs. Downloads pyarrow. */
+  @Test
+  @Tag("long")
+  void pyarrowUsesTheNativeClient() throws Exception {
+    String directory = Build.find().nativeLibrary().resolveSibling("ebbfs-arrow").toString();
+    runPython(
+        "arrow_test.py",
+        Map.of("EBBFS_PYARROW", "1", "ARROW_LIBHDFS_DIR", directory, "JAVA_HOME", directory));
+  }
+
+  private static void runPython(String script, Map<String, String> environment) throws Exception {
+    Build build = Build.find();
+    ProcessBuilder builder =
+        new ProcessBuilder(build.home().resolve("python/test/run.sh").toString(), script, "/python")
+            .redirectErrorStream(true);
+    builder.environment().putAll(environment);
+    builder.environment().put("EBBFS_LIBRARY", build.nativeLibrary().toString());
+    builder.environment().put("HADOOP_CONF_DIR", test.cluster().stockClient().conf().toString());
+    Process process = builder.start();
+    process.getOutputStream().close();
+    String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(printed).isZero();
   }
 
   private static NativeShell nativeShell() throws Exception {
