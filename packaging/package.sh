@@ -10,6 +10,8 @@
 #   bin/ebbfs            the file system shell, 'ebb fs'
 #   lib/*.jar            every jar once; lib/NAME.classpath holds the jars of one program
 #   lib/tools            programs that run on a stock client
+#   native               the C API: lib, include, share
+#   python               the Python package, a wheel
 #   conf docs LICENSE README.md
 set -euo pipefail
 home=$1 version=$2 out=$3
@@ -29,6 +31,10 @@ make_tree() {
   install -m 755 "$home/chunk-cluster/target/cmake/chunkserver" "$tree/bin/"
   install -m 755 "$home/chunk-cluster/target/cmake/ebbfs" "$tree/bin/"
   strip "$tree/bin/chunkserver" "$tree/bin/ebbfs"
+  cmake --install "$home/chunk-cluster/target/cmake" --component capi --prefix "$tree/native" >/dev/null
+  strip --strip-unneeded "$tree/native/lib/libebbfs.so.0.0.0"
+  mkdir "$tree/python"
+  EBBFS_VERSION=${version/\~/.dev} python3 -B "$home/python/build_backend.py" "$tree/python" >/dev/null
   cp -r "$home/testbed/stock-client/target/tools" "$tree/lib/tools"
   add_program cli "$home/cli/target/classes:$(cat "$home/cli/target/classpath.txt")"
   add_program broker "$(cat "$home/testbed/broker/target/classpath.txt")"
@@ -62,14 +68,14 @@ pack() {
 # The Debian packages that a machine needs to run a release, one a line.
 library_packages() {
   echo openjdk-17-jre-headless
-  { shlibs chunkserver; shlibs ebbfs; } | sed 's/, /\n/g' | sort -u
+  { shlibs bin/chunkserver; shlibs bin/ebbfs; shlibs native/lib/libebbfs.so.0.0.0; } | sed 's/, /\n/g' | sort -u
 }
 
-# shlibs PROGRAM: the packages of its shared libraries with the least versions, as dpkg names them.
+# shlibs FILE: the packages of the shared libraries of a program or library, with the least versions, as dpkg names them.
 shlibs() {
   mkdir -p "$work/shlibs/debian"
   printf 'Source: ebbfs\n\nPackage: ebbfs-chunkserver\nArchitecture: any\n' >"$work/shlibs/debian/control"
-  (cd "$work/shlibs" && dpkg-shlibdeps -O "$tree/bin/$1" 2>"$work/shlibs.log") |
+  (cd "$work/shlibs" && dpkg-shlibdeps -O "$tree/$1" 2>"$work/shlibs.log") |
     sed -n 's/^shlibs:Depends=//p'
 }
 
@@ -165,12 +171,12 @@ make_role() {
     chunkserver)
       install -D -m 755 "$tree/bin/chunkserver" "$work/ebbfs-chunkserver/usr/lib/ebbfs/bin/chunkserver"
       add_units ebbfs-chunkserver ebbfs-chunkserver
-      add_package ebbfs-chunkserver "$(dpkg --print-architecture)" "ebbfs-common (= $version), $(shlibs chunkserver)" \
+      add_package ebbfs-chunkserver "$(dpkg --print-architecture)" "ebbfs-common (= $version), $(shlibs bin/chunkserver)" \
         "distributed file system: the chunk server" "Stores blocks on the disks of its machine."
       ;;
     client)
       install -D -m 755 "$tree/bin/ebbfs" "$work/ebbfs-client/usr/lib/ebbfs/bin/ebbfs"
-      add_package ebbfs-client "$(dpkg --print-architecture)" "ebbfs-common (= $version), $(shlibs ebbfs)" \
+      add_package ebbfs-client "$(dpkg --print-architecture)" "ebbfs-common (= $version), $(shlibs bin/ebbfs)" \
         "distributed file system: the native client" "The file system shell 'ebb fs'."
       ;;
     control)
@@ -179,6 +185,28 @@ make_role() {
         "The adaptive manager and the raid-node; raid-nodes alone; a Kafka broker for clusters without one."
       ;;
   esac
+}
+
+# The C API with its header, in one package: it needs neither a JVM nor the packages of the roles.
+make_library() {
+  local root=$work/libebbfs
+  install -d "$root/usr" "$root/DEBIAN"
+  cp -a "$tree/native/." "$root/usr/"
+  install -D -m 644 "$tree/LICENSE" "$root/usr/share/doc/libebbfs/copyright"
+  echo 'activate-noawait ldconfig' >"$root/DEBIAN/triggers"
+  add_package libebbfs "$(dpkg --print-architecture)" "$(shlibs native/lib/libebbfs.so.0.0.0)" \
+    "distributed file system: the C library of the native client" \
+    "The functions of Hadoop's libhdfs without a JVM, their header, and an example."
+}
+
+make_python() {
+  local root=$work/python3-ebbfs
+  install -d "$root/usr/lib/python3/dist-packages" "$root/DEBIAN"
+  python3 -m zipfile -e "$tree"/python/*.whl "$root/usr/lib/python3/dist-packages"
+  install -D -m 644 "$tree/LICENSE" "$root/usr/share/doc/python3-ebbfs/copyright"
+  add_package python3-ebbfs all "python3, libebbfs (= $version)" \
+    "distributed file system: the Python package" \
+    "Files in Python, and a file system of fsspec if that is installed, over libebbfs."
 }
 
 build_package() {
@@ -195,6 +223,10 @@ make_tree
 make_tar
 make_common
 build_package ebbfs-common
+make_library
+build_package libebbfs
+make_python
+build_package python3-ebbfs
 for role in namenode store chunkserver client control; do
   make_role "$role"
   build_package "ebbfs-$role"

@@ -42,7 +42,7 @@ fi
 
 cd /
 export DEBIAN_FRONTEND=noninteractive
-packages='ebbfs-namenode ebbfs-store ebbfs-chunkserver ebbfs-control ebbfs-client ebbfs-common'
+packages='ebbfs-namenode ebbfs-store ebbfs-chunkserver ebbfs-control ebbfs-client ebbfs-common python3-ebbfs libebbfs'
 roles='ebbfs-kafka ebbfs-namenode ebbfs-chunkserver ebbfs-control'
 declare -A pids
 
@@ -123,6 +123,14 @@ start_all
 head -c 3000000 /dev/urandom >/tmp/first
 client -D dfs.replication=1 -put /tmp/first /first
 HADOOP_USER_NAME=ebbfs ebb admin -report | grep -q 'Live datanodes (1)' || fail "ebb admin -report shows no live server"
+HADOOP_USER_NAME=ebbfs /usr/bin/python3 -B - /tmp/first <<'END' || fail "the Python package does not work"
+import sys, ebbfs
+with ebbfs.FileSystem("127.0.0.1", 8020, conf={"dfs.replication": 1}) as files:
+    with files.open("/first") as file, open(sys.argv[1], "rb") as local:
+        assert file.read() == local.read()
+END
+/usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libhdfs.so.0.0.0").hdfsNewBuilder' ||
+  fail "programs of libhdfs do not find the library"
 HADOOP_USER_NAME=ebbfs ebb backup >/tmp/backup.log || fail "ebb backup: $(cat /tmp/backup.log)"
 stop_all
 
@@ -157,6 +165,7 @@ stop ebbfs-store 0
 
 dpkg -r $packages >/tmp/dpkg.log 2>&1 || fail "$(cat /tmp/dpkg.log)"
 [ ! -e /usr/bin/ebb ] && [ ! -e /usr/lib/ebbfs ] || fail "removal left programs"
+[ ! -e /usr/lib/libhdfs.so ] && [ ! -e /usr/include/ebbfs ] || fail "removal left the library"
 [ -e /etc/ebbfs/cluster.yaml ] && [ -e /etc/ebbfs/service.key ] || fail "removal took the configuration"
 rm /etc/ebbfs/racks
 dpkg -P $packages >/tmp/dpkg.log 2>&1 || fail "$(cat /tmp/dpkg.log)"

@@ -32,7 +32,7 @@ class PackagesSystemTest {
   private static final String OLDER = "0.0.1";
   private static final String NEWER = "0.0.2";
   private static final String PREVIOUS = System.getProperty("ebb.previous");
-  private static final int FILES_OF_A_RELEASE = 7;
+  private static final int FILES_OF_A_RELEASE = 9;
 
   @TempDir static Path directory;
 
