@@ -10,6 +10,7 @@
 
 #include "ClientNamenodeProtocol.pb.h"
 #include "client/local_address.h"
+#include "transfer/peer.h"
 #include "transfer/wire.h"
 
 namespace ebb::client {
