@@ -1,5 +1,5 @@
 /*
- * Keeps a journal in EbbFS or HDFS: writes a file, adds to it, lists its directory and reads it back.
+ * Keeps a journal in EbbFS or HDFS: writes a file, adds to it, lists its directory and reads it.
  *
  *   cc journal.c $(pkg-config --cflags --libs ebbfs) -o journal
  *   ./journal default /tmp/journal
@@ -13,7 +13,8 @@
 
 static int complain(const char* what) {
   const char* cause = hdfsGetLastExceptionRootCause();
-  fprintf(stderr, "journal: %s: %s (%s)\n", what, strerror(errno), cause != NULL ? cause : "no more is known");
+  fprintf(stderr, "journal: %s: %s (%s)\n", what, strerror(errno),
+          cause != NULL ? cause : "no more is known");
   return 1;
 }
 

@@ -372,7 +372,8 @@ TEST_F(CApiTest, BuffersOfTheLibraryNeedAPool) {
 
 TEST_F(CApiTest, InfosTellOfFilesAndDirectories) {
   Hold(7, "bytes");
-  namenode_->names = {{"/", true}, {"/d", true}, {"/d/file", false}, {"/d/sub", true}, {"/e", true}};
+  namenode_->names = {
+      {"/", true}, {"/d", true}, {"/d/file", false}, {"/d/sub", true}, {"/e", true}};
   int count = -1;
   hdfsFileInfo* infos = hdfsListDirectory(fs_, "/d", &count);
   ASSERT_EQ(count, 2);
@@ -427,8 +428,9 @@ TEST_F(CApiTest, NamesAndAttributesChange) {
   EXPECT_EQ(errno, EIO) << "as in libhdfs";
   EXPECT_EQ(namenode_->Calls(),
             (Calls{"setPermission /f 640", "setOwner /f alice:", "setTimes /f 5000 -1",
-                   "setReplication /f 2", "setReplication /none 2", "truncate /f 0", "truncate /f 3",
-                   "rename /f /g", "rename2 /f /g overwrite", "delete /f", "delete /f"}));
+                   "setReplication /f 2", "setReplication /none 2", "truncate /f 0",
+                   "truncate /f 3", "rename /f /g", "rename2 /f /g overwrite", "delete /f",
+                   "delete /f"}));
   EXPECT_EQ(hdfsGetCapacity(fs_), 1000);
   EXPECT_EQ(hdfsGetUsed(fs_), 10);
   EXPECT_EQ(hdfsGetDefaultBlockSize(fs_), 128 << 20);

@@ -94,8 +94,9 @@ Answer<client::Configuration> ReadConfiguration(const hdfsBuilder& builder) {
 Answer<std::string> AuthorityOf(const hdfsBuilder& builder,
                                 const client::Configuration& configuration) {
   if (!builder.name_node) {
-    return FailWith(ENOTSUP, "the name node is NULL, which is the local file system in libhdfs; this "
-                             "library knows HDFS only: name a name node, or \"default\"");
+    return FailWith(ENOTSUP,
+                    "the name node is NULL, which is the local file system in libhdfs; this "
+                    "library knows HDFS only: name a name node, or \"default\"");
   }
   std::string authority = *builder.name_node;
   const auto scheme_end = authority.find(kSchemeEnd);
@@ -128,7 +129,8 @@ Answer<std::unique_ptr<hdfs_internal>> Connect(const hdfsBuilder& builder) {
   if (builder.own_connections) {
     EBB_ASSIGN(files, open());
   } else {
-    EBB_ASSIGN(files, SharedFileSystems::Instance().Get(SharedName(authority, user, builder), open));
+    const auto name = SharedName(authority, user, builder);
+    EBB_ASSIGN(files, SharedFileSystems::Instance().Get(name, open));
   }
   return std::make_unique<hdfs_internal>(std::move(files));
 }

@@ -1,7 +1,7 @@
 /*
- * The C API of EbbFS. It has the names, types, constants and calling conventions of Hadoop's libhdfs,
- * so that a program of libhdfs is linked with this library without a change. No JVM is started. What
- * differs is told in docs/client.md.
+ * The C API of EbbFS. It has the names, types, constants and calling conventions of Hadoop's
+ * libhdfs, so that a program of libhdfs is linked with this library without a change. No JVM is
+ * started. What differs is told in docs/client.md.
  *
  * Rules of all functions:
  *
@@ -10,10 +10,10 @@
  *             errno stands for. hdfsGetLastExceptionRootCause tells more. Nothing is printed.
  * Paths       A path is absolute, relative to the working directory of its hdfsFS, or a URI of the
  *             file system that the hdfsFS is connected with. Paths are UTF-8.
- * Threads     Threads share an hdfsFS. They share an hdfsFile, too: hdfsPread and hdfsPreadFully run
- *             beside all other calls, and calls that move the position follow one another. Nobody
- *             may use a handle during or after the call that ends it. A process that forks connects
- *             anew in the child.
+ * Threads     Threads share an hdfsFS. They share an hdfsFile, too: hdfsPread and hdfsPreadFully
+ *             run beside all other calls, and calls that move the position follow one another.
+ *             Nobody may use a handle during or after the call that ends it. A process that forks
+ *             connects anew in the child.
  * Ownership   What a function allocates is freed by the function that its comment names.
  */
 #ifndef EBBFS_HDFS_H
@@ -84,9 +84,9 @@ EBBFS_API struct hdfsBuilder* hdfsNewBuilder(void);
 EBBFS_API void hdfsFreeBuilder(struct hdfsBuilder* builder);
 
 /*
- * "default" is fs.defaultFS of core-site.xml. Other names are a host, HOST:PORT or a name service of
- * hdfs-site.xml, with or without "hdfs://" in front. NULL, which is the local file system in libhdfs,
- * and other schemes than hdfs end the connection with ENOTSUP.
+ * "default" is fs.defaultFS of core-site.xml. Other names are a host, HOST:PORT or a name service
+ * of hdfs-site.xml, with or without "hdfs://" in front. With NULL, which is the local file system
+ * in libhdfs, and with other schemes than hdfs, connecting fails with ENOTSUP.
  */
 EBBFS_API void hdfsBuilderSetNameNode(struct hdfsBuilder* builder, const char* name_node);
 /* EINVAL when connecting, if the name has a port, too. */
@@ -176,9 +176,9 @@ EBBFS_API int hdfsFileIsOpenForWrite(hdfsFile file);
 /* ---- Reading -------------------------------------------------------------------------------- */
 
 /*
- * Fills the buffer unless the file ends before, and moves the position: returns the number of bytes,
- * 0 at the end. Every byte agrees with the checksums of its writer. A file that is being written
- * has the length that it had when it was opened.
+ * Fills the buffer unless the file ends before, and moves the position: returns the number of
+ * bytes, 0 at the end. Every byte agrees with the checksums of its writer. A file that is being
+ * written has the length that it had when it was opened.
  */
 EBBFS_API tSize hdfsRead(hdfsFS fs, hdfsFile file, void* buffer, tSize length);
 /* The same from `position` on. The position of the file stays. */
@@ -248,8 +248,8 @@ EBBFS_API int hdfsHSync(hdfsFS fs, hdfsFile file);
 EBBFS_API tOffset hdfsTell(hdfsFS fs, hdfsFile file);
 
 /*
- * EbbFS's own: the length of a file that is read, as it was when it was opened, or that of a file that
- * is written, with all that was written so far.
+ * EbbFS's own: the length of a file that is read, as it was when it was opened, or that of a file
+ * that is written, with all that was written so far.
  */
 EBBFS_API tOffset ebbfsFileLength(hdfsFile file);
 
@@ -262,8 +262,8 @@ EBBFS_API int hdfsDelete(hdfsFS fs, const char* path, int recursive);
 /* Into `newPath` if that is a directory. EIO if the name node refuses. */
 EBBFS_API int hdfsRename(hdfsFS fs, const char* oldPath, const char* newPath);
 /*
- * EbbFS's own: gives a file or directory another name. A file or an empty directory that has the name
- * is replaced, in one step.
+ * EbbFS's own: gives a file or directory another name. A file or an empty directory that has the
+ * name is replaced, in one step.
  */
 EBBFS_API int ebbfsReplace(hdfsFS fs, const char* oldPath, const char* newPath);
 /* Makes missing parents, too. 0 if there is such a directory already. */
@@ -332,8 +332,8 @@ EBBFS_API tOffset hdfsGetUsed(hdfsFS fs);
 
 /*
  * The last error of this thread: the exception without its package, and its message; the second
- * function names the exception in full, and the name node that threw it. NULL if no call has failed.
- * Valid until the next call of this thread; not to be freed.
+ * function names the exception in full, and the name node that threw it. NULL if no call has
+ * failed. Valid until the next call of this thread; not to be freed.
  */
 EBBFS_API char* hdfsGetLastExceptionRootCause(void);
 EBBFS_API char* hdfsGetLastExceptionStackTrace(void);

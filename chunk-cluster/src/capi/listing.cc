@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,7 +70,7 @@ Answer<OwnedInfos> ListOf(hdfsFS fs, const char* text) {
   EBB_ASSIGN(const std::string path, fs->Path(text));
   std::vector<FileStatus> entries;
   EBB_TRY(fs->files->List(path, [&](std::vector<FileStatus>& batch) {
-    entries.insert(entries.end(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
+    for (auto& entry : batch) entries.push_back(std::move(entry));
     return true;
   }));
   if (entries.size() > INT_MAX) return FailWith(EOVERFLOW, fmt::format("{} is too long", path));

@@ -85,8 +85,9 @@ int hdfsPreadFully(hdfsFS /*fs*/, hdfsFile file, tOffset position, void* buffer,
   return Guarded([&]() -> Answer<void> {
     EBB_ASSIGN(const auto read, ReadAt(file, position, buffer, length));
     if (read == length) return {};
-    return FailWith(EINTERNAL, fmt::format("the file ends {} bytes after position {}; {} were asked",
-                                           read, position, length));
+    return FailWith(EINTERNAL,
+                    fmt::format("the file ends {} bytes after position {}; {} were asked for", read,
+                                position, length));
   });
 }
 
@@ -117,7 +118,8 @@ tOffset ebbfsFileLength(hdfsFile file) {
 int hdfsAvailable(hdfsFS /*fs*/, hdfsFile file) {
   return Guarded<int>(-1, [&]() -> Answer<int> {
     EBB_ASSIGN(auto* const reader, ReaderOf(file, EBADF));
-    return static_cast<int>(std::min<std::uint64_t>(reader->length() - reader->position(), INT_MAX));
+    const auto left = reader->length() - reader->position();
+    return static_cast<int>(std::min<std::uint64_t>(left, INT_MAX));
   });
 }
 

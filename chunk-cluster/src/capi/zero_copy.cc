@@ -59,7 +59,7 @@ hadoopRzBuffer* hadoopReadZero(hdfsFile file, hadoopRzOptions* options, std::int
       return FailWith(EINVAL, "the file is not open for reading, or the length is negative");
     }
     if (!options->has_pool) {
-      return FailWith(EPROTONOSUPPORT, "bytes are copied, and there is no pool of buffers for them");
+      return FailWith(EPROTONOSUPPORT, "bytes are copied, which needs a pool of buffers");
     }
     auto buffer = std::make_unique<hadoopRzBuffer>();
     const auto left = file->reader->length() - file->reader->position();

@@ -378,7 +378,8 @@ class FakeNamenode {
     });
     On<SetReplicationRequestProto, SetReplicationResponseProto>(
         "setReplication", [this](const auto& request, auto& answer) {
-          calls_.push_back(fmt::format("setReplication {} {}", request.src(), request.replication()));
+          calls_.push_back(
+              fmt::format("setReplication {} {}", request.src(), request.replication()));
           answer.set_result(names.contains(request.src()));
         });
     On<TruncateRequestProto, TruncateResponseProto>(
@@ -386,14 +387,15 @@ class FakeNamenode {
           calls_.push_back(fmt::format("truncate {} {}", request.src(), request.newlength()));
           answer.set_result(request.newlength() == 0);
         });
-    On<GetFsStatusRequestProto, GetFsStatsResponseProto>("getFsStats", [](const auto&, auto& answer) {
-      answer.set_capacity(1000);
-      answer.set_used(10);
-      answer.set_remaining(990);
-      answer.set_under_replicated(0);
-      answer.set_corrupt_blocks(0);
-      answer.set_missing_blocks(0);
-    });
+    On<GetFsStatusRequestProto, GetFsStatsResponseProto>(
+        "getFsStats", [](const auto&, auto& answer) {
+          answer.set_capacity(1000);
+          answer.set_used(10);
+          answer.set_remaining(990);
+          answer.set_under_replicated(0);
+          answer.set_corrupt_blocks(0);
+          answer.set_missing_blocks(0);
+        });
   }
 
   hadoop::hdfs::HdfsFileStatusProto StatusOf(bool directory, const std::string& name) const {
