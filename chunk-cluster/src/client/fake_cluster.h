@@ -242,6 +242,8 @@ class FakeNamenode {
   bool encrypted = false;
   // Whether each name is a directory.
   std::map<std::string, bool> names = {{"/", true}};
+  // Entries in an answer to a listing.
+  int most_listed = 1000;
   // Another client makes a file of this name once its status was asked for.
   std::string appears;
   // Calls of these methods end with an exception of this class.
@@ -336,7 +338,12 @@ class FakeNamenode {
           for (const auto& [name, is_directory] : names) {
             if (name.size() <= directory.size() || !name.starts_with(directory)) continue;
             const auto rest = name.substr(directory.size());
-            if (!rest.contains('/')) *list.add_partiallisting() = StatusOf(is_directory, rest);
+            if (rest.contains('/') || rest <= request.startafter()) continue;
+            if (list.partiallisting_size() < most_listed) {
+              *list.add_partiallisting() = StatusOf(is_directory, rest);
+            } else {
+              list.set_remainingentries(list.remainingentries() + 1);
+            }
           }
         });
     On<MkdirsRequestProto, MkdirsResponseProto>("mkdirs",

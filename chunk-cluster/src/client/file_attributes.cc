@@ -6,13 +6,6 @@ namespace ebb::client {
 using namespace hadoop::hdfs;
 using ebb::Status;
 
-namespace {
-
-constexpr std::uint32_t kCreateXAttr = 1;
-constexpr std::uint32_t kReplaceXAttr = 2;
-
-}  // namespace
-
 Status FileSystem::SetMode(const std::string& path, std::uint32_t mode) {
   SetPermissionRequestProto request;
   request.set_src(path);
@@ -59,11 +52,12 @@ Result<std::vector<XAttrProto>> FileSystem::XAttrs(const std::string& path,
   return std::vector<XAttrProto>(answer.xattrs().begin(), answer.xattrs().end());
 }
 
-Status FileSystem::SetXAttr(const std::string& path, const XAttrProto& attribute) {
+Status FileSystem::SetXAttr(const std::string& path, const XAttrProto& attribute,
+                            XAttrChange change) {
   SetXAttrRequestProto request;
   request.set_src(path);
   *request.mutable_xattr() = attribute;
-  request.set_flag(kCreateXAttr | kReplaceXAttr);
+  request.set_flag(static_cast<std::uint32_t>(change));
   SetXAttrResponseProto response;
   return namenode_.Call("setXAttr", request, response);
 }

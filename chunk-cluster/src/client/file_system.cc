@@ -83,22 +83,28 @@ Result<std::optional<FileStatus>> FileSystem::Stat(const std::string& path) {
 
 Status FileSystem::List(const std::string& path,
                         const std::function<bool(std::vector<FileStatus>&)>& visit) {
+  for (std::string after;;) {
+    EBB_ASSIGN(auto listing, ListAfter(path, after));
+    if (listing.more) after = listing.entries.back().name;
+    if (!visit(listing.entries) || !listing.more) return {};
+  }
+}
+
+Result<Listing> FileSystem::ListAfter(const std::string& path, const std::string& after) {
   GetListingRequestProto request;
   request.set_src(path);
   request.set_needlocation(false);
-  request.set_startafter("");
-  for (;;) {
-    EBB_ASSIGN(const auto answer, namenode_.Ask<GetListingResponseProto>("getListing", request));
-    if (!answer.has_dirlist()) {
-      return Fail(ErrorCode::kNotFound, fmt::format("{} does not exist", path));
-    }
-    const auto& listing = answer.dirlist();
-    std::vector<FileStatus> batch;
-    for (const auto& entry : listing.partiallisting()) batch.push_back(ToFileStatus(entry));
-    const bool more = listing.remainingentries() > 0 && !batch.empty();
-    if (more) request.set_startafter(batch.back().name);
-    if (!visit(batch) || !more) return {};
+  request.set_startafter(after);
+  EBB_ASSIGN(const auto answer, namenode_.Ask<GetListingResponseProto>("getListing", request));
+  if (!answer.has_dirlist()) {
+    return Fail(ErrorCode::kNotFound, fmt::format("{} does not exist", path));
   }
+  Listing listing;
+  for (const auto& entry : answer.dirlist().partiallisting()) {
+    listing.entries.push_back(ToFileStatus(entry));
+  }
+  listing.more = answer.dirlist().remainingentries() > 0 && !listing.entries.empty();
+  return listing;
 }
 
 Status FileSystem::MakeDirectory(const std::string& path, bool parents, std::uint32_t mode) {
@@ -229,6 +235,14 @@ Result<std::unique_ptr<OutputStream>> FileSystem::Append(const std::string& path
   if (answer.has_block()) last = answer.block();
   return OutputStream::Start(namenode_, leases_, path, ToFileStatus(answer.stat()), last,
                              write_options_);
+}
+
+Result<bool> FileSystem::RecoverLease(const std::string& path) {
+  RecoverLeaseRequestProto request;
+  request.set_src(path);
+  request.set_clientname(leases_.client_name());
+  EBB_ASSIGN(const auto answer, namenode_.Ask<RecoverLeaseResponseProto>("recoverLease", request));
+  return answer.result();
 }
 
 Status FileSystem::Concat(const std::string& path, const std::vector<std::string>& sources) {

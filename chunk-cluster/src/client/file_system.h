@@ -20,6 +20,13 @@
 
 namespace ebb::client {
 
+// Some entries of a directory, in the order of names.
+struct Listing {
+  std::vector<FileStatus> entries;
+  // Others follow.
+  bool more = false;
+};
+
 struct CreateOptions {
   bool overwrite = false;
   bool make_parents = true;
@@ -47,6 +54,8 @@ class FileSystem {
   // of names. A false from `visit` ends the listing. kNotFound if the path does not exist.
   [[nodiscard]] Status List(const std::string& path,
                             const std::function<bool(std::vector<FileStatus>&)>& visit);
+  // One batch of the same, from the first name behind `after` on. The namenode bounds its size.
+  [[nodiscard]] Result<Listing> ListAfter(const std::string& path, const std::string& after);
 
   // `mode` without the bits of the configured umask. False if the namenode made nothing.
   [[nodiscard]] Status MakeDirectory(const std::string& path, bool parents,
@@ -77,8 +86,10 @@ class FileSystem {
   // Names without a prefix: the namespace is apart. All attributes, if `names` is empty.
   [[nodiscard]] Result<std::vector<hadoop::hdfs::XAttrProto>> XAttrs(
       const std::string& path, const std::vector<hadoop::hdfs::XAttrProto>& names);
-  // Creates or replaces.
-  [[nodiscard]] Status SetXAttr(const std::string& path, const hadoop::hdfs::XAttrProto& attribute);
+  // Creates or replaces, unless only one of the two is allowed.
+  enum class XAttrChange : std::uint32_t { kCreate = 1, kReplace = 2, kBoth = 3 };
+  [[nodiscard]] Status SetXAttr(const std::string& path, const hadoop::hdfs::XAttrProto& attribute,
+                                XAttrChange change = XAttrChange::kBoth);
   [[nodiscard]] Status RemoveXAttr(const std::string& path,
                                    const hadoop::hdfs::XAttrProto& attribute);
   [[nodiscard]] Result<hadoop::hdfs::AclStatusProto> Acl(const std::string& path);
@@ -99,6 +110,10 @@ class FileSystem {
   // kUnsupported if clients encode a file that is made at this path.
   [[nodiscard]] Status CheckWritableAt(const std::string& path);
   [[nodiscard]] Result<std::unique_ptr<OutputStream>> Append(const std::string& path);
+
+  // Takes the lease of an open file away from whoever holds it, so that the namenode closes the
+  // file. True if it is closed already.
+  [[nodiscard]] Result<bool> RecoverLease(const std::string& path);
 
   // Moves the blocks of the sources to the end of a file; the sources are gone then.
   [[nodiscard]] Status Concat(const std::string& path, const std::vector<std::string>& sources);

@@ -49,6 +49,8 @@ Result<RetryPolicy> RetryPolicyOf(const Configuration& configuration, std::size_
   policy.most = Timeout(most);
   if (call > 0) policy.call = Timeout(call);
   policy.connect = Timeout(connect);
+  EBB_ASSIGN(const auto deadline, configuration.Number("ebbfs.client.call.deadline.ms", 0));
+  policy.deadline = Timeout(deadline);
   return policy;
 }
 
@@ -75,14 +77,21 @@ NamenodeConnection::Next NamenodeConnection::After(const Error& error) {
 Status NamenodeConnection::Call(std::string_view method,
                                 const google::protobuf::MessageLite& request,
                                 google::protobuf::MessageLite& response) {
+  const auto started = std::chrono::steady_clock::now();
+  const auto left = [&] {
+    if (policy_.deadline == Timeout(0)) return Timeout::max();
+    const auto spent = std::chrono::steady_clock::now() - started;
+    return policy_.deadline - std::chrono::duration_cast<Timeout>(spent);
+  };
   RpcAttempt attempt{.call_id = static_cast<std::int32_t>(next_call_id_++ & 0x7FFFFFFF)};
   for (;; ++attempt.retry) {
     std::size_t at = current_;
-    auto status = clients_[at]->Call(method, request, response, policy_.call, attempt);
+    auto status =
+        clients_[at]->Call(method, request, response, std::min(policy_.call, left()), attempt);
     if (status) return status;
     const Next next = After(status.error());
     if (next == Next::kStop) return status;
-    if (attempt.retry >= policy_.most_retries) {
+    if (attempt.retry >= policy_.most_retries || left() <= policy_.base) {
       status.error().message =
           fmt::format("{} (after {} attempts at {} namenodes)", status.error().message,
                       attempt.retry + 1, clients_.size());

@@ -27,10 +27,13 @@ struct RetryPolicy {
   Timeout most = std::chrono::seconds(1);
   Timeout call = std::chrono::seconds(120);
   Timeout connect = std::chrono::seconds(20);
+  // The longest time of a call with all its repetitions; 0 for no bound. A connection that is being
+  // made when the time ends may add the time-out of a connection.
+  Timeout deadline = Timeout(0);
 };
 
 // The policy of a configuration: dfs.client.failover.* for several namenodes, else
-// ipc.client.connect.*.
+// ipc.client.connect.*; the deadline is ebbfs.client.call.deadline.ms.
 [[nodiscard]] Result<RetryPolicy> RetryPolicyOf(const Configuration& configuration,
                                                 std::size_t namenodes);
 

@@ -111,6 +111,19 @@ TEST(NamenodeConnectionTest, AttemptsAreBoundedAndExceptionsEndACall) {
   EXPECT_EQ(refusing.callers.size(), 1U);
 }
 
+TEST(NamenodeConnectionTest, TheDeadlineBoundsAllAttempts) {
+  Namenode busy(std::vector<std::string>(1000, kRetriable));
+  auto policy = Policy(1000);
+  policy.base = Timeout(5);
+  policy.most = Timeout(5);
+  policy.deadline = Timeout(60);
+  NamenodeConnection connection({busy.address()}, policy, "alice");
+  const auto ended = Delete(connection);
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().exception_class, kRetriable);
+  EXPECT_LE(busy.callers.size(), 12U) << "an attempt in 5 ms";
+}
+
 TEST(NamenodeConnectionTest, ACallIsRepeatedIfThereWasNoThreadForIt) {
   Namenode namenode({});
   NamenodeConnection connection({namenode.address()}, Policy(3), "alice");

@@ -63,6 +63,7 @@ Result<std::unique_ptr<OutputStream>> OutputStream::Start(
     const WriteOptions& options) {
   std::unique_ptr<OutputStream> stream(new OutputStream(
       namenode, leases, {path, file.file_id, leases.client_name(), file.block_bytes}, options));
+  stream->opened_ = file;
   stream->writable_ = CheckWritable(path, file);
   if (last) {
     EBB_TRY(stream->writable_);

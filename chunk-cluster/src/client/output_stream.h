@@ -50,6 +50,8 @@ class OutputStream {
   // Returns when the file is complete at the namenode.
   [[nodiscard]] Status Close();
 
+  // What the namenode told of the file when it was opened for writing.
+  [[nodiscard]] const FileStatus& opened() const { return opened_; }
   // Of the file, with what was written so far.
   [[nodiscard]] std::uint64_t length() const { return finished_bytes_ + offset_; }
 
@@ -73,6 +75,7 @@ class OutputStream {
   LeaseRenewer& leases_;
   const WrittenFile file_;
   const WriteOptions options_;
+  FileStatus opened_;
   Status writable_;
   std::unique_ptr<BlockWriter> writer_;
   // The block before the current one.

@@ -210,6 +210,28 @@ TEST_F(StreamsTest, AFileThatClientsEncodeCanBeEmptyOnly) {
   EXPECT_EQ(namenode_->Calls(), (std::vector<std::string>{"create /f", "create /f"}));
 }
 
+TEST_F(StreamsTest, ADirectoryIsListedInBatches) {
+  for (const char* name : {"/d/a", "/d/b", "/d/c", "/d/d", "/d/e"}) namenode_->names[name] = false;
+  namenode_->most_listed = 2;
+  Open();
+  const auto batch = files_->ListAfter("/d", "b");
+  ASSERT_TRUE(batch);
+  ASSERT_EQ(batch->entries.size(), 2U);
+  EXPECT_EQ(batch->entries[0].name, "c");
+  EXPECT_TRUE(batch->more);
+  EXPECT_FALSE(files_->ListAfter("/d", "d")->more);
+  EXPECT_TRUE(files_->ListAfter("/d", "e")->entries.empty());
+  std::string all;
+  int batches = 0;
+  ASSERT_TRUE(files_->List("/d", [&](std::vector<FileStatus>& entries) {
+    ++batches;
+    for (const auto& entry : entries) all += entry.name;
+    return true;
+  }));
+  EXPECT_EQ(all, "abcde");
+  EXPECT_EQ(batches, 3);
+}
+
 class ReadTest : public StreamsTest {
  protected:
   void SetUp() override {
