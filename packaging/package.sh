@@ -8,6 +8,7 @@
 #   VERSION              the version
 #   bin/chunkserver      the chunk server
 #   bin/ebbfs            the file system shell, 'ebb fs'
+#   bin/ebbfs-mount      'ebb mount' and 'ebb umount'
 #   lib/*.jar            every jar once; lib/NAME.classpath holds the jars of one program
 #   lib/tools            programs that run on a stock client
 #   native               the C API: lib, include, share
@@ -29,8 +30,8 @@ make_tree() {
   cp -r "$home/docs" "$home/conf" "$tree/"
   echo "$version" >"$tree/VERSION"
   install -m 755 "$home/chunk-cluster/target/cmake/chunkserver" "$tree/bin/"
-  install -m 755 "$home/chunk-cluster/target/cmake/ebbfs" "$tree/bin/"
-  strip "$tree/bin/chunkserver" "$tree/bin/ebbfs"
+  install -m 755 "$home/chunk-cluster/target/cmake/ebbfs" "$home/chunk-cluster/target/cmake/ebbfs-mount" "$tree/bin/"
+  strip "$tree"/bin/*
   cmake --install "$home/chunk-cluster/target/cmake" --component capi --prefix "$tree/native" >/dev/null
   strip --strip-unneeded "$tree/native/lib/libebbfs.so.0.0.0"
   mkdir "$tree/python"
@@ -68,14 +69,14 @@ pack() {
 # The Debian packages that a machine needs to run a release, one a line.
 library_packages() {
   echo openjdk-17-jre-headless
-  { shlibs bin/chunkserver; shlibs bin/ebbfs; shlibs native/lib/libebbfs.so.0.0.0; } | sed 's/, /\n/g' | sort -u
+  shlibs bin/chunkserver bin/ebbfs bin/ebbfs-mount native/lib/libebbfs.so.0.0.0 | sed 's/, /\n/g' | sort -u
 }
 
-# shlibs FILE: the packages of the shared libraries of a program or library, with the least versions, as dpkg names them.
+# shlibs FILE...: the packages of the shared libraries of programs and libraries, with the least versions, as dpkg names them.
 shlibs() {
   mkdir -p "$work/shlibs/debian"
   printf 'Source: ebbfs\n\nPackage: ebbfs-chunkserver\nArchitecture: any\n' >"$work/shlibs/debian/control"
-  (cd "$work/shlibs" && dpkg-shlibdeps -O "$tree/$1" 2>"$work/shlibs.log") |
+  (cd "$work/shlibs" && dpkg-shlibdeps -O "${@/#/$tree/}" 2>"$work/shlibs.log") |
     sed -n 's/^shlibs:Depends=//p'
 }
 
@@ -175,9 +176,11 @@ make_role() {
         "distributed file system: the chunk server" "Stores blocks on the disks of its machine."
       ;;
     client)
-      install -D -m 755 "$tree/bin/ebbfs" "$work/ebbfs-client/usr/lib/ebbfs/bin/ebbfs"
-      add_package ebbfs-client "$(dpkg --print-architecture)" "ebbfs-common (= $version), $(shlibs bin/ebbfs)" \
-        "distributed file system: the native client" "The file system shell 'ebb fs'."
+      install -D -m 755 -t "$work/ebbfs-client/usr/lib/ebbfs/bin" "$tree/bin/ebbfs" "$tree/bin/ebbfs-mount"
+      # libfuse is linked into ebbfs-mount; fuse3 brings fusermount3.
+      add_package ebbfs-client "$(dpkg --print-architecture)" \
+        "ebbfs-common (= $version), $(shlibs bin/ebbfs bin/ebbfs-mount), fuse3" \
+        "distributed file system: the native client" "The file system shell 'ebb fs', and 'ebb mount' by FUSE."
       ;;
     control)
       add_units ebbfs-control ebbfs-control ebbfs-raid-node ebbfs-kafka

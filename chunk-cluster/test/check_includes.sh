@@ -21,7 +21,7 @@ server:    common gf disk rpc transfer combine proto
 client:    common gf rpc transfer combine proto
 cli:       common client proto
 capi:      common client proto
-fuse:      common client proto
+mount:     common client proto
 metadata_load: common disk rpc transfer proto
 EOF
 }
