@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "mount/mount_list.h"
 
@@ -16,6 +18,8 @@ namespace ebb::mount {
 namespace {
 
 constexpr char kHelper[] = "/usr/bin/fusermount3";
+constexpr auto kLookInterval = std::chrono::milliseconds(10);
+constexpr int kMostLooks = 100;
 
 std::unexpected<Error> Busy(const std::string& path) {
   return Fail(ErrorCode::kBusy,
@@ -42,10 +46,22 @@ Status RunHelper(const std::string& path, bool lazy) {
   return Busy(path);
 }
 
-// Whether the process of the mount is gone.
+// Whether the process of the mount is gone: the kernel says so at once, while a live one may wait
+// for its cluster. Another process asks, which can be left alone.
 bool IsDead(const std::string& path) {
-  struct stat ignored = {};
-  return stat(path.c_str(), &ignored) != 0 && errno == ENOTCONN;
+  const pid_t child = fork();
+  if (child == 0) {
+    struct stat ignored = {};
+    _exit(stat(path.c_str(), &ignored) != 0 && errno == ENOTCONN ? 1 : 0);
+  }
+  for (int looks = 0; child > 0 && looks < kMostLooks; ++looks) {
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) == child) {
+      return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+    }
+    std::this_thread::sleep_for(kLookInterval);
+  }
+  return false;
 }
 
 }  // namespace
