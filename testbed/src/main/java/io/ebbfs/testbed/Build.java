@@ -121,11 +121,20 @@ public record Build(Path home) {
 
   /** The program behind {@code ebb fs}. */
   public Path nativeShell() throws ClusterException {
-    Path program = home.resolve(isRelease() ? "bin/ebbfs" : "chunk-cluster/target/cmake/ebbfs");
+    return clientProgram("ebbfs");
+  }
+
+  /** The program behind {@code ebb mount} and {@code ebb umount}. */
+  public Path nativeMount() throws ClusterException {
+    return clientProgram("ebbfs-mount");
+  }
+
+  private Path clientProgram(String name) throws ClusterException {
+    Path program = home.resolve(isRelease() ? "bin" : "chunk-cluster/target/cmake").resolve(name);
     if (!Files.isExecutable(program)) {
       throw new ClusterException(
-          "the file system shell is not there (%s is missing): %s"
-              .formatted(program, isRelease() ? "install the package ebbfs-client" : REMEDY));
+          "%s is not there (%s is missing): %s"
+              .formatted(name, program, isRelease() ? "install the package ebbfs-client" : REMEDY));
     }
     return program;
   }

@@ -578,6 +578,21 @@ class StockClientSystemTest {
     assertThat(process.waitFor()).as(printed).isZero();
   }
 
+  /** What programs leave in a mounted directory, a stock client reads. */
+  @Test
+  void programsUseAMountLikeAnyDirectory() throws Exception {
+    Path work = Files.createDirectories(test.directory().resolve("mount"));
+    NativeMount mount = new NativeMount(Build.find(), test.cluster().stockClient().conf(), work);
+    List<String> files = mount.writeTree(SEED);
+    mount.run();
+    for (String file : files.subList(0, 20)) {
+      String digest = client.put(mount.tree().resolve(file), "/unmounted/" + file).get().sha256();
+      assertThat(client.read("/mounted/tree/" + file).get().sha256()).as(file).isEqualTo(digest);
+    }
+    assertThat(client.read("/mounted/data").get().sha256())
+        .isEqualTo(client.read("/mounted/copy").get().sha256());
+  }
+
   private static NativeShell nativeShell() throws Exception {
     return new NativeShell(Build.find(), test.cluster().stockClient().conf());
   }
