@@ -51,7 +51,7 @@ inline constexpr char kMountUsage[] =
     "Usage: ebb mount [--dir CLUSTER | --conf DIRECTORY] [-D NAME=VALUE] [-fs URI]\n"
     "                 [-f] [--log FILE] [-o OPTION[=VALUE],...] DIRECTORY\n"
     "  -f                   stays in the foreground, and logs to stderr\n"
-    "  --log FILE           where a mount in the background logs (~/.ebbfs/mount.log)\n"
+    "  --log FILE           where a mount in the background logs (~/.ebbfs-mount.log)\n"
     "  -o ro                refuses all changes\n"
     "  -o root=PATH         shows this directory of EbbFS (/)\n"
     "  -o allow_other       lets other users of this machine in; the kernel checks modes then\n"

@@ -147,9 +147,7 @@ class SignalThread {
 std::string DefaultLog() {
   const char* home = std::getenv("HOME");
   if (home == nullptr || *home == '\0') return "/var/log/ebbfs-mount.log";
-  const std::string directory = std::string(home) + "/.ebbfs";
-  (void)mkdir(directory.c_str(), 0755);
-  return directory + "/mount.log";
+  return std::string(home) + "/.ebbfs-mount.log";
 }
 
 Status CheckMountable(MountOptions& options) {
