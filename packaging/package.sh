@@ -15,6 +15,7 @@
 #   python               the Python package, a wheel
 #   conf docs LICENSE README.md
 set -euo pipefail
+umask 022
 home=$1 version=$2 out=$3
 mkdir -p "$home/.build"
 work=$(mktemp -d "$home/.build/package.XXXXXX")

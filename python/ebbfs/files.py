@@ -49,13 +49,15 @@ class FileSystem:
         """
         self._handle = None
         self._library = load()
+        if not 0 <= port < 1 << 16:
+            raise ValueError(f"the port is {port}; it must be below 65536")
         builder = check(self._library.hdfsNewBuilder())
-        self._library.hdfsBuilderSetNameNode(builder, os.fsencode(name_node))
+        self._library.hdfsBuilderSetNameNode(builder, _encode(name_node))
         self._library.hdfsBuilderSetNameNodePort(builder, port)
         if user is not None:
-            self._library.hdfsBuilderSetUserName(builder, user.encode())
+            self._library.hdfsBuilderSetUserName(builder, _encode(user))
         for key, value in (conf or {}).items():
-            self._library.hdfsBuilderConfSetStr(builder, key.encode(), str(value).encode())
+            self._library.hdfsBuilderConfSetStr(builder, _encode(key), _encode(str(value)))
         self._handle = check(self._library.hdfsBuilderConnect(builder))
 
     def close(self):
@@ -154,6 +156,8 @@ class FileSystem:
         self._check(answer, path)
 
     def set_replication(self, path, replication):
+        if not 0 < replication < 1 << 15:
+            raise ValueError(f"the replication is {replication}; it must be from 1 to 32767")
         self._check(self._library.hdfsSetReplication(self._handle, _encode(path), replication), path)
 
     def hosts(self, path, start=0, length=None):
@@ -238,6 +242,7 @@ class RawFile(io.RawIOBase):
         self._library = load()
         self.name = path
         self._writes = flags & os.O_ACCMODE == os.O_WRONLY
+        self._process = os.getpid()
         builder = check(self._library.hdfsStreamBuilderAlloc(files._handle, _encode(path), flags), path)
         if self._writes:
             for answer in (
@@ -333,6 +338,8 @@ class RawFile(io.RawIOBase):
     def _open(self):
         if self._handle is None:
             raise ValueError("I/O operation on closed file")
+        if self._process != os.getpid():
+            raise ValueError(f"{self.name} was opened by process {self._process}: open it in this one")
         return self._handle
 
     def _check(self, answer):
@@ -367,7 +374,12 @@ class Writer(io.BufferedWriter):
 
 
 def _encode(text):
-    return None if text is None else os.fspath(text).encode()
+    if text is None:
+        return None
+    encoded = os.fsencode(text)
+    if b"\0" in encoded:
+        raise ValueError(f"{text!r} has a null character")
+    return encoded
 
 
 def _error(number, path):

@@ -9,9 +9,12 @@ import sys
 import tempfile
 import unittest
 
-import fsspec
-
 import ebbfs
+
+try:
+    import fsspec
+except ImportError:
+    fsspec = None
 
 ROOT = sys.argv.pop(1)
 
@@ -136,6 +139,7 @@ class FilesTest(unittest.TestCase):
         self.assertRaises(OSError, ebbfs.FileSystem, "file:///")
 
 
+@unittest.skipIf(fsspec is None, "fsspec is not installed")
 class FsspecTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -257,8 +257,25 @@ TEST_F(CApiTest, ALostBlockIsNoMissingFile) {
   EXPECT_EQ(errno, EIO);
   EXPECT_EQ(hdfsPread(impatient, file, 0, read, 5), -1);
   EXPECT_EQ(errno, EIO);
+  // The block is read again once it can be read.
+  for (auto& node : nodes_) node->damages_reads = false;
+  EXPECT_EQ(hdfsPread(impatient, file, 0, read, 5), 5);
+  EXPECT_EQ(hdfsRead(impatient, file, read, 5), 5);
   EXPECT_EQ(hdfsCloseFile(impatient, file), 0);
   EXPECT_EQ(hdfsDisconnect(impatient), 0);
+}
+
+TEST_F(CApiTest, AForkedChildLeavesTheConnectionsOfItsParentAlone) {
+  Hold(7, "bytes");
+  hdfsFile file = Open("/f", O_RDONLY);
+  const pid_t child = fork();
+  if (child == 0) _exit(hdfsCloseFile(fs_, file) == 0 && hdfsDisconnect(fs_) == 0 ? 0 : 1);
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  char read[5];
+  EXPECT_EQ(hdfsRead(fs_, file, read, 5), 5);
+  EXPECT_EQ(hdfsCloseFile(fs_, file), 0);
 }
 
 TEST_F(CApiTest, FilesAreUsedAsTheyWereOpened) {
@@ -529,8 +546,10 @@ TEST_F(CApiTest, CopiesGoIntoDirectoriesAndNeverOverTheirSource) {
   EXPECT_EQ(hdfsCopy(fs_, "/none", fs_, "/g"), -1);
   EXPECT_EQ(errno, ENOENT);
   namenode_->exceptions["getBlockLocations"] = "org.apache.hadoop.security.AccessControlException";
+  namenode_->names["/h"] = false;
   EXPECT_EQ(hdfsMove(fs_, "/f", fs_, "/h"), -1);
   EXPECT_EQ(errno, EACCES);
+  EXPECT_TRUE(namenode_->names.contains("/h"));
   EXPECT_TRUE(namenode_->names.contains("/f"));
 }
 

@@ -111,6 +111,8 @@ hdfsFS hdfsConnectAsUserNewInstance(const char* name_node, tPort port, const cha
 int hdfsDisconnect(hdfsFS fs) {
   return Guarded([&]() -> Answer<void> {
     EBB_TRY(CheckHandle(fs));
+    // The connections are the parent's: a child that closed them would disturb the parent.
+    if (fs->process != getpid()) return {};
     const std::unique_ptr<hdfs_internal> owned(fs);
     return {};
   });

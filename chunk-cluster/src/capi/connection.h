@@ -1,6 +1,9 @@
 // What an hdfsFS points at.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,6 +26,9 @@ struct hdfs_internal {
 
   // Open files hold it, too, because they may be closed after the handle.
   const std::shared_ptr<ebb::client::FileSystem> files;
+  // The process that has the threads and connections. A child that was forked has copies of their
+  // memory alone.
+  const pid_t process = getpid();
 
  private:
   std::mutex mutex_;

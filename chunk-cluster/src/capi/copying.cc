@@ -20,6 +20,8 @@ using ebb::capi::Guarded;
 using ebb::client::Below;
 using ebb::client::FileStatus;
 using ebb::client::FileSystem;
+using ebb::client::InputStream;
+using ebb::client::OutputStream;
 
 namespace {
 
@@ -41,21 +43,22 @@ Answer<Place> PlaceOf(hdfsFS fs, const char* text) {
   return Place{fs->files.get(), std::move(path)};
 }
 
-Answer<void> CopyBytes(const Place& from, const Place& to) {
-  EBB_ASSIGN(const auto in, from.files->OpenFile(from.path));
-  EBB_ASSIGN(const auto out, to.files->Create(to.path, {.overwrite = true}));
+Answer<void> CopyBytes(InputStream& in, OutputStream& out) {
   for (;;) {
-    EBB_ASSIGN(const auto bytes, in->Next(kCopyBytes));
+    EBB_ASSIGN(const auto bytes, in.Next(kCopyBytes));
     if (bytes.empty()) break;
-    EBB_TRY(out->Write(bytes));
+    EBB_TRY(out.Write(bytes));
   }
-  EBB_TRY(out->Close());
+  EBB_TRY(out.Close());
   return {};
 }
 
-// What is left of a copy that failed is not taken for the file.
+// What is left of a copy that failed is not taken for the file. A target that the copy has not
+// replaced yet stays.
 Answer<void> CopyFile(const Place& from, const Place& to) {
-  auto copied = CopyBytes(from, to);
+  EBB_ASSIGN(const auto in, from.files->OpenFile(from.path));
+  EBB_ASSIGN(const auto out, to.files->Create(to.path, {.overwrite = true}));
+  auto copied = CopyBytes(*in, *out);
   if (!copied) (void)to.files->Remove(to.path, false);
   return copied;
 }
@@ -85,12 +88,28 @@ Answer<Place> TargetOf(const Place& from, const Place& to) {
   return FailWith(EISDIR, fmt::format("{} is a directory", inside.Uri()));
 }
 
+bool IsSame(const FileStatus& one, const FileStatus& other) {
+  return one.file_id == other.file_id && one.modified_millis == other.modified_millis &&
+         one.length == other.length;
+}
+
+// Whether the source is the target, or a directory above it. One namenode may have several names,
+// so the ids of the two are compared, too.
+Answer<bool> Holds(const Place& from, const FileStatus& status, const Place& to) {
+  if (from.Uri() == to.Uri() || to.Uri().starts_with(Below(from.Uri(), ""))) return true;
+  if (from.files->uri() == to.files->uri()) return false;
+  for (std::string path = to.path;; path.resize(path.rfind('/'))) {
+    EBB_ASSIGN(const auto present, to.files->Stat(path.empty() ? "/" : path));
+    if (present && IsSame(status, *present)) return true;
+    if (path.size() <= 1) return false;
+  }
+}
+
 // A source that holds its own target would never end, and a file that is its own target would be
 // empty.
-Answer<void> CheckApart(const Place& from, const Place& to) {
-  const bool same = from.Uri() == to.Uri();
-  const bool below = to.Uri().starts_with(Below(from.Uri(), ""));
-  if (!same && !below) return {};
+Answer<void> CheckApart(const Place& from, const FileStatus& status, const Place& to) {
+  EBB_ASSIGN(const bool holds, Holds(from, status, to));
+  if (!holds) return {};
   return FailWith(EINVAL, fmt::format("{} cannot be copied to {}", from.Uri(), to.Uri()));
 }
 
@@ -98,7 +117,7 @@ Answer<void> CopyPlace(const Place& from, const Place& wanted, bool move) {
   EBB_ASSIGN(const auto status, from.files->Stat(from.path));
   if (!status) return FailWith(ENOENT, fmt::format("{} does not exist", from.Uri()));
   EBB_ASSIGN(const auto to, TargetOf(from, wanted));
-  EBB_TRY(CheckApart(from, to));
+  EBB_TRY(CheckApart(from, *status, to));
   EBB_TRY(CopyTree(from, *status, to));
   if (move) EBB_TRY(from.files->Remove(from.path, true));
   return {};

@@ -79,8 +79,7 @@ int ErrnoOf(const Error& error) {
     case ErrorCode::kTimeout:
       return ETIMEDOUT;
     case ErrorCode::kBusy:
-    case ErrorCode::kNotReady:
-      return EAGAIN;
+      return ENFILE;
     case ErrorCode::kNoSpace:
       return ENOSPC;
     case ErrorCode::kInvalid:
@@ -89,6 +88,7 @@ int ErrnoOf(const Error& error) {
       return ENOTSUP;
     case ErrorCode::kShutdown:
       return ESHUTDOWN;
+    case ErrorCode::kNotReady:
     case ErrorCode::kCorrupt:
     case ErrorCode::kIo:
     case ErrorCode::kCannotTell:

@@ -176,8 +176,8 @@ EBBFS_API int hdfsFileIsOpenForWrite(hdfsFile file);
 /* ---- Reading -------------------------------------------------------------------------------- */
 
 /*
- * Fills the buffer unless the file ends before, and moves the position: returns the number of
- * bytes, 0 at the end. Every byte agrees with the checksums of its writer. A file that is being
+ * Fills the buffer unless the end of the file or an error comes first, and moves the position:
+ * returns the number of bytes, 0 only at the end. The next call meets the error again. Every byte agrees with the checksums of its writer. A file that is being
  * written has the length that it had when it was opened.
  */
 EBBFS_API tSize hdfsRead(hdfsFS fs, hdfsFile file, void* buffer, tSize length);

@@ -86,4 +86,6 @@ struct hdfsFile_internal {
   // One of the two.
   std::unique_ptr<ebb::capi::ReadFile> reader;
   std::unique_ptr<ebb::capi::WriteFile> writer;
+  // As of hdfs_internal.
+  const pid_t process = getpid();
 };

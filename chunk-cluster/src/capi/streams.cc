@@ -62,6 +62,8 @@ int hdfsFileIsOpenForWrite(hdfsFile file) { return file != nullptr && file->writ
 int hdfsCloseFile(hdfsFS /*fs*/, hdfsFile file) {
   return Guarded([&]() -> Answer<void> {
     EBB_TRY(ebb::capi::CheckHandle(file));
+    // The connections are the parent's, as those of hdfsDisconnect.
+    if (file->process != getpid()) return {};
     const std::unique_ptr<hdfsFile_internal> owned(file);
     if (owned->writer) EBB_TRY(owned->writer->Close());
     return {};

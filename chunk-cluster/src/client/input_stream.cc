@@ -190,7 +190,13 @@ Status InputStream::GoOn(const Error& error) {
     last_failure_ = " (" + error.message + ")";
     return {};
   }
-  if (failures_++ >= options_.most_failures) return std::unexpected(error);
+  if (failures_++ >= options_.most_failures) {
+    // A later read begins anew.
+    failures_ = 0;
+    locations_.Forget();
+    shunned_.clear();
+    return std::unexpected(error);
+  }
   std::this_thread::sleep_for(kFailureWait * failures_);
   locations_.Forget();
   shunned_.clear();

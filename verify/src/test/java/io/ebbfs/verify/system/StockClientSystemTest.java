@@ -18,7 +18,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -26,6 +25,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
@@ -548,34 +548,45 @@ class StockClientSystemTest {
     assertThat(client.read("/crossed/large").get().sha256()).isEqualTo(digest);
   }
 
-  /** The Python package, from its wheel, calls the C library. */
+  /** The Python package calls the C library. Its file system of fsspec is left out. */
   @Test
   void pythonUsesTheNativeClient() throws Exception {
-    runPython("files_test.py", Map.of());
+    Path home = Build.find().home();
+    Path script = home.resolve("python/test/files_test.py");
+    runPython(
+        List.of("python3", "-B", script.toString(), "/python"),
+        Map.of("PYTHONPATH", home.resolve("python").toString()));
   }
 
-  /** By fsspec, and by pyarrow's own client of libhdfs. Downloads pyarrow. */
+  /** By fsspec, and by pyarrow's own client of libhdfs. Downloads both. */
   @Test
   @Tag("long")
-  void pyarrowUsesTheNativeClient() throws Exception {
-    String directory = Build.find().nativeLibrary().resolveSibling("ebbfs-arrow").toString();
-    runPython(
-        "arrow_test.py",
-        Map.of("EBBFS_PYARROW", "1", "ARROW_LIBHDFS_DIR", directory, "JAVA_HOME", directory));
+  void fsspecAndPyarrowUseTheNativeClient() throws Exception {
+    Build build = Build.find();
+    String run = build.home().resolve("python/test/run.sh").toString();
+    String directory = build.nativeLibrary().resolveSibling("ebbfs-arrow").toString();
+    Map<String, String> environment =
+        Map.of("EBBFS_PYARROW", "1", "ARROW_LIBHDFS_DIR", directory, "JAVA_HOME", directory);
+    runPython(List.of(run, "files_test.py", "/fsspec"), environment);
+    runPython(List.of(run, "arrow_test.py", "/arrow"), environment);
   }
 
-  private static void runPython(String script, Map<String, String> environment) throws Exception {
-    Build build = Build.find();
+  private static void runPython(List<String> command, Map<String, String> environment)
+      throws Exception {
+    Path log = Files.createTempFile(test.directory(), "python", ".log");
     ProcessBuilder builder =
-        new ProcessBuilder(build.home().resolve("python/test/run.sh").toString(), script, "/python")
-            .redirectErrorStream(true);
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
     builder.environment().putAll(environment);
-    builder.environment().put("EBBFS_LIBRARY", build.nativeLibrary().toString());
+    builder.environment().put("EBBFS_LIBRARY", Build.find().nativeLibrary().toString());
     builder.environment().put("HADOOP_CONF_DIR", test.cluster().stockClient().conf().toString());
     Process process = builder.start();
-    process.getOutputStream().close();
-    String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(printed).isZero();
+    try {
+      process.getOutputStream().close();
+      assertThat(process.waitFor(5, TimeUnit.MINUTES)).as("ends: %s", log).isTrue();
+      assertThat(process.exitValue()).as(Files.readString(log)).isZero();
+    } finally {
+      process.destroyForcibly();
+    }
   }
 
   /** What programs leave in a mounted directory, a stock client reads. */
