@@ -15,6 +15,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -90,6 +92,17 @@ class LaggingBlocksTest {
     assertThat(block(file, 0).getState()).isEqualTo(BlockStateProto.RECOVERING);
     assertThat(block(file, 0).getRecoveryLengthBytes()).isEqualTo(50);
     assertThat(block(file, 0).getLengthBytes()).isEqualTo(100);
+  }
+
+  /** A client that takes a block group for a block, or the other way round, reads wrong bytes. */
+  @Test
+  void aReaderSeesNoGroupAmongTheReplicasThatHaveTakenItsPlace() throws IOException {
+    Handle file = closed("/f", 2);
+    BlockRow group = block(file, 1).toBuilder().setEcPolicyId(1).setInternalOwnerId(999).build();
+    store.lagInScan(Tables.BLOCK, Tables.block(file.fileId(), 1), group);
+    LocatedBlocks seen = real.reads.locate(real.root(), "/f", 0, Long.MAX_VALUE, "127.0.0.1");
+    assertThat(seen.getFileLength()).isEqualTo(200);
+    assertThat(seen.getLocatedBlocks()).noneMatch(LocatedBlock::isStriped);
   }
 
   @Test

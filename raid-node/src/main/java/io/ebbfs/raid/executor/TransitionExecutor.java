@@ -8,6 +8,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitResponseProto;
@@ -126,7 +127,8 @@ public final class TransitionExecutor {
     if (lost.test(row.getId())) {
       return outcome(row, Result.ABANDONED, "the claim ended while it ran", work);
     }
-    return commit(row, results, work);
+    int gathered = (int) claimed.getChecksList().stream().filter(CheckProto::hasGathered).count();
+    return commit(row, results, work, gathered);
   }
 
   /** Runs the steps of a group in parallel. A step that fails does not end the other steps. */
@@ -180,8 +182,13 @@ public final class TransitionExecutor {
 
   // ---- commit -----------------------------------------------------------------------------------
 
-  /** A commit without an answer is sent again. The attempt number makes that harmless. */
-  private TransitionOutcome commit(TransitionRow row, List<CombineResponseProto> results, Work work)
+  /**
+   * A commit without an answer is sent again. The attempt number makes that harmless.
+   *
+   * @param gathered how many of the passed checks are of blocks that were gathered out of groups
+   */
+  private TransitionOutcome commit(
+      TransitionRow row, List<CombineResponseProto> results, Work work, int gathered)
       throws InterruptedException {
     CommitRequestProto request =
         CommitRequestProto.newBuilder()
@@ -193,6 +200,7 @@ public final class TransitionExecutor {
             .setCheckBlocksRead((int) work.checkBlocksRead())
             .setCheckBytesRead(work.checkBytesRead())
             .setCheckBytesReadRemote(work.checkBytesReadRemote())
+            .setGatheredChecksPassed(gathered)
             .build();
     String failure = "";
     FailPoint.RAID_BEFORE_COMMIT.reach();

@@ -13,6 +13,7 @@ import io.ebbfs.namenode.files.inodes.SnapshotEntries;
 import io.ebbfs.namenode.files.xattrs.XAttrRows;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -86,22 +87,32 @@ public final class FileReadService {
               .formatted(offsetBytes, lengthBytes, src));
     }
     Found found =
-        read(
-            transaction -> {
-              ResolvedPath path = PathResolver.resolveToRead(transaction, src);
-              PermissionChecker.checkTraverse(caller, path);
-              Inode file = path.requireFile();
-              PermissionChecker.checkAccess(caller, path, FsAction.READ);
-              XAttrRows.checkReadableBySuperuser(transaction, caller, path);
-              return new Found(
-                  file,
-                  path,
-                  places(transaction, path, file, offsetBytes, lengthBytes, clientMachine));
-            });
+        OptimisticTransactions.repeat(
+            () ->
+                read(
+                    transaction ->
+                        find(transaction, caller, src, offsetBytes, lengthBytes, clientMachine)));
     if (offsetBytes == 0 && !found.path().isInSnapshots()) {
       opens.opened(found.inode().id(), found.path().path(), clock.millis(), clientMachine);
     }
     return found.places();
+  }
+
+  private Found find(
+      Transaction transaction,
+      Caller caller,
+      String src,
+      long offsetBytes,
+      long lengthBytes,
+      String clientMachine)
+      throws IOException {
+    ResolvedPath path = PathResolver.resolveToRead(transaction, src);
+    PermissionChecker.checkTraverse(caller, path);
+    Inode file = path.requireFile();
+    PermissionChecker.checkAccess(caller, path, FsAction.READ);
+    XAttrRows.checkReadableBySuperuser(transaction, caller, path);
+    return new Found(
+        file, path, places(transaction, path, file, offsetBytes, lengthBytes, clientMachine));
   }
 
   /** {@link #places} for Hadoop's classes. */
@@ -146,6 +157,7 @@ public final class FileReadService {
       NonBlocking.beforeWait();
     }
     List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id());
+    requireOneKind(file, rows);
     long end = length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
     List<BlockPlaces> inRangeBlocks = new ArrayList<>();
     long position = 0;
@@ -178,25 +190,52 @@ public final class FileReadService {
         BlockGroupLayout.shown(file.row().hasEcPolicyId(), file.row().getEcPolicyId()));
   }
 
+  /**
+   * Refuses blocks that are read across the commit that makes replicas of block groups: clients
+   * would take a group for a block, or miss blocks that follow. A closed file has blocks of one
+   * kind, the one that its row tells.
+   *
+   * @throws StaleReadException if the row of the file and those of its blocks do not fit
+   */
+  private static void requireOneKind(Inode file, List<Row<BlockRow>> rows)
+      throws StaleReadException {
+    if (file.isUnderConstruction()) {
+      return;
+    }
+    boolean coded = InodePolicies.isErasureCoded(file.row());
+    boolean lacksBlocks = file.row().hasReleasedMillis() && rows.size() < file.row().getBlocks();
+    if (lacksBlocks || rows.stream().anyMatch(row -> GroupRows.isGroup(row.value()) != coded)) {
+      throw new StaleReadException(
+          "the blocks of file %d change between block groups and replicas".formatted(file.id()));
+    }
+  }
+
   /** The status of a path, with block locations if asked for, or null if it does not exist. */
   public HdfsFileStatus status(
       Caller caller, String src, boolean withLocations, String clientMachine) throws IOException {
-    return read(
-        transaction -> {
-          ResolvedPath path = PathResolver.resolveToRead(transaction, src);
-          PermissionChecker.checkTraverseToLook(caller, path);
-          if (!path.exists()) {
-            return null;
-          }
-          return status(
-              transaction,
-              path,
-              InodePolicies.shown(
-                  path.shown().orElseThrow(), InodePolicies.inherited(path.inodes())),
-              HdfsFileStatus.EMPTY_NAME,
-              withLocations,
-              clientMachine);
-        });
+    return OptimisticTransactions.repeat(
+        () -> read(transaction -> status(transaction, caller, src, withLocations, clientMachine)));
+  }
+
+  private HdfsFileStatus status(
+      Transaction transaction,
+      Caller caller,
+      String src,
+      boolean withLocations,
+      String clientMachine)
+      throws IOException {
+    ResolvedPath path = PathResolver.resolveToRead(transaction, src);
+    PermissionChecker.checkTraverseToLook(caller, path);
+    if (!path.exists()) {
+      return null;
+    }
+    return status(
+        transaction,
+        path,
+        InodePolicies.shown(path.shown().orElseThrow(), InodePolicies.inherited(path.inodes())),
+        HdfsFileStatus.EMPTY_NAME,
+        withLocations,
+        clientMachine);
   }
 
   private HdfsFileStatus status(

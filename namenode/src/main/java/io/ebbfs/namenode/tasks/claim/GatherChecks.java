@@ -42,7 +42,11 @@ final class GatherChecks {
     return checks;
   }
 
-  /** A raid-node of an earlier version takes it for a sum of the members, which does not hold. */
+  /**
+   * A raid-node of an earlier version takes it for a sum of the members. It holds for the sum that
+   * a chunk server of an earlier version writes, so the commit asks how many checks of this kind
+   * were passed.
+   */
   private CheckProto check(Output output, Step gatheredBy) throws GoneException {
     Gather gather = gatheredBy.gather().orElseThrow();
     CheckProto.Builder check =

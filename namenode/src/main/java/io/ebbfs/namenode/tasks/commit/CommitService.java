@@ -114,7 +114,7 @@ public final class CommitService {
       return refused(e.getMessage());
     } catch (QuotaExceededException e) {
       // Another attempt would write everything again and find no more room.
-      lifecycle.cancel(request.getTransitionId(), e.getMessage());
+      lifecycle.cancel(request.getTransitionId(), request.getAttempt(), e.getMessage());
       return refused(e.getMessage());
     }
     FailPoint.NAMENODE_COMMIT_AFTER.reach();
@@ -187,6 +187,11 @@ public final class CommitService {
       return Optional.of(
           "%d of %d checks of what transition %d has written were passed: run all of them"
               .formatted(request.getChecksPassed(), row.getChecks(), row.getId()));
+    }
+    if (row.hasGroupFileId() && request.getGatheredChecksPassed() != row.getOutputsCount()) {
+      return Optional.of(
+          "%d of %d blocks that transition %d has gathered out of block groups were compared with the cells: give chunk servers and raid-nodes the namenode's version"
+              .formatted(request.getGatheredChecksPassed(), row.getOutputsCount(), row.getId()));
     }
     long checked =
         request.getResultsList().stream().filter(r -> r.getCheckedSourcesCount() > 0).count();

@@ -79,6 +79,10 @@ final class GroupReleaseCommitWriter implements CommitWriter {
     } catch (NotPlannableException e) {
       throw new CommitRefusedException(e.getMessage());
     }
+    if (!file.isWhole()) {
+      throw new StaleReadException(
+          "the row of file %d and its block groups differ".formatted(file.id()));
+    }
     if (!file.isAsIn(row)) {
       throw new CommitRefusedException(
           "the block groups of file %d changed while its blocks were written".formatted(file.id()));

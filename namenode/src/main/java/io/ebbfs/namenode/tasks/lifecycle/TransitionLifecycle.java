@@ -175,6 +175,18 @@ public final class TransitionLifecycle {
     return after.isPresent() ? Optional.empty() : Optional.of(whyNotCancelled(id));
   }
 
+  /** The same because of an attempt, if no later one has begun. */
+  public void cancel(long id, int attempt, String reason) throws IOException {
+    end(
+        id,
+        row ->
+            TransitionIndex.isActive(row.getState())
+                && row.getAttempt() == attempt
+                && isOrderedByManager(row),
+        row -> TransitionStateProto.FAILED,
+        reason);
+  }
+
   private static boolean isOrderedByManager(TransitionRow row) {
     return switch (row.getKind()) {
       case ENCODE, UPCODE, DOWNCODE, RELEASE -> true;

@@ -68,6 +68,31 @@ public record GroupFile(Inode inode, List<Row<BlockRow>> groups, List<StripeRow>
     return file;
   }
 
+  /**
+   * Whether the groups are all those of the row of the file. In a store that several processes
+   * share, some of the rows may be of before a commit and others of after it.
+   */
+  public boolean isWhole() {
+    long bytes = groups.stream().mapToLong(group -> group.value().getLengthBytes()).sum();
+    return groups.size() == inode.row().getBlocks() && bytes == inode.row().getLengthBytes();
+  }
+
+  /** Reads a file as {@link #read} does, and requires that its groups are all there. */
+  public static GroupFile readWhole(Transaction transaction, long fileId)
+      throws IOException, NotPlannableException {
+    GroupFile file = read(transaction, fileId);
+    if (!file.isWhole()) {
+      throw NotPlannableException.now(
+          "the %d block groups of file %d are not the %d blocks with %d bytes that its row tells: order the conversion again; if that does not help, the metadata is damaged"
+              .formatted(
+                  file.groups.size(),
+                  fileId,
+                  file.inode.row().getBlocks(),
+                  file.inode.row().getLengthBytes()));
+    }
+    return file;
+  }
+
   private static void requireConvertible(Transaction transaction, Inode file)
       throws IOException, NotPlannableException {
     InodeRow row = file.row();

@@ -57,7 +57,7 @@ public final class GroupReleaseAttemptPlanner {
 
   public AttemptPlan plan(Transaction transaction, TransitionRow row)
       throws IOException, NotPlannableException {
-    GroupFile file = GroupFile.read(transaction, row.getGroupFileId());
+    GroupFile file = GroupFile.readWhole(transaction, row.getGroupFileId());
     if (!file.isAsIn(row)) {
       throw NotPlannableException.ever(
           "the block groups of file %d are not those of the proposal any more: order the conversion again"

@@ -56,7 +56,7 @@ final class GroupReleaseProposer {
       Transaction transaction, long fileId, int replication, List<String> refusals)
       throws IOException {
     try {
-      GroupFile file = GroupFile.read(transaction, fileId);
+      GroupFile file = GroupFile.readWhole(transaction, fileId);
       Optional<String> objection = objection(transaction, file, replication);
       objection.ifPresent(refusals::add);
       return objection.isPresent() ? Optional.empty() : Optional.of(file);

@@ -28,6 +28,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
@@ -409,6 +410,8 @@ final class CodingCluster {
             .setAttempt(claimed.getTransition().getAttempt())
             .addAllResults(results)
             .setChecksPassed(claimed.getChecksCount())
+            .setGatheredChecksPassed(
+                (int) claimed.getChecksList().stream().filter(CheckProto::hasGathered).count())
             .build());
   }
 

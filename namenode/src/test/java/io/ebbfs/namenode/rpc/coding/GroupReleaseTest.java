@@ -16,6 +16,7 @@ import io.ebbfs.namenode.stripes.BlockRows;
 import io.ebbfs.namenode.stripes.FileRows;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
@@ -575,6 +576,39 @@ class GroupReleaseTest {
     assertThat(outcome.result()).isEqualTo(TransitionOutcome.Result.FAILED);
     assertThat(outcome.detail()).contains("give the chunk server the namenode's version");
     assertStriped(file, 2);
+  }
+
+  @Test
+  void aCommitOfARaidNodeThatMadeNoSuchChecksIsRefused() throws Exception {
+    long file = createFile();
+    ClaimedTransitionProto claimed = proposeAndClaim(file);
+    CommitRequestProto.Builder request =
+        CommitRequestProto.newBuilder()
+            .setWorker(CodingCluster.WORKER)
+            .setTransitionId(claimed.getTransition().getId())
+            .setAttempt(claimed.getTransition().getAttempt())
+            .addAllResults(cluster.run(claimed))
+            .setChecksPassed(claimed.getChecksCount());
+    assertThat(cluster.coding.commit(null, request.build()).getRefusal())
+        .contains("0 of 9 blocks")
+        .contains("the namenode's version");
+    assertStriped(file, 2);
+    request.setGatheredChecksPassed(9);
+    assertThat(cluster.coding.commit(null, request.build()).getCommitted()).isTrue();
+    assertReplicated(file);
+  }
+
+  @Test
+  void groupsThatAreNotAllThereAreNotReplaced() throws Exception {
+    long file = createFile();
+    change(file, row -> row.setBlocks(3));
+    assertThat(propose(file).getRefusal()).contains("are not the 3 blocks");
+    change(file, row -> row.setBlocks(2).setLengthBytes(data.length + 1));
+    assertThat(propose(file).getRefusal()).contains("the 2 block groups");
+    change(file, row -> row.setLengthBytes(data.length));
+    ClaimedTransitionProto claimed = proposeAndClaim(file);
+    assertThat(cluster.commit(claimed, cluster.run(claimed)).getCommitted()).isTrue();
+    assertReplicated(file);
   }
 
   // ---- quotas -----------------------------------------------------------------------------------
