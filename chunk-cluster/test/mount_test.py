@@ -26,6 +26,8 @@ LOG = os.path.join(WORK, "mount.log")
 TREE = os.path.join(WORK, "tree")
 BLOCK = 1 << 20
 NO_FUSE = 77
+# What the kernel, fusermount3 and libfuse say where containers and administrators allow no mounts.
+REFUSALS = ("not permitted", "ermission denied", "device not found", "No such device", "/dev/fuse", "fusermount")
 EXCHANGE = 2
 NO_REPLACE = 1
 AT_FDCWD = -100
@@ -297,7 +299,7 @@ def main():
         print("/dev/fuse cannot be opened here")
         return NO_FUSE
     first = mount()
-    if first.returncode != 0 and "not permitted" in first.stdout + "":
+    if first.returncode != 0 and any(words in first.stdout for words in REFUSALS):
         print(f"mounting is not allowed here: {first.stdout}")
         return NO_FUSE
     assert first.returncode == 0, first.stdout

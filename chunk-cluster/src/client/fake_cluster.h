@@ -188,6 +188,11 @@ class FakeNamenode {
           *answer.mutable_stat() = FileStatus();
           answer.mutable_stat()->set_length(located.filelength());
         });
+    On<RecoverLeaseRequestProto, RecoverLeaseResponseProto>(
+        "recoverLease", [this](const auto& request, auto& answer) {
+          calls_.push_back("recoverLease " + request.src());
+          answer.set_result(true);
+        });
     ServeNames();
     ServeAttributes();
     On<AddBlockRequestProto, AddBlockResponseProto>(

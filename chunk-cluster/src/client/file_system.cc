@@ -233,8 +233,11 @@ Result<std::unique_ptr<OutputStream>> FileSystem::Append(const std::string& path
   EBB_ASSIGN(const auto answer, namenode_.Ask<AppendResponseProto>("append", request));
   std::optional<LocatedBlockProto> last;
   if (answer.has_block()) last = answer.block();
-  return OutputStream::Start(namenode_, leases_, path, ToFileStatus(answer.stat()), last,
-                             write_options_);
+  auto stream = OutputStream::Start(namenode_, leases_, path, ToFileStatus(answer.stat()), last,
+                                    write_options_);
+  // The namenode has opened the file, and this client renews its lease for ever.
+  if (!stream) (void)RecoverLease(path);
+  return stream;
 }
 
 Result<bool> FileSystem::RecoverLease(const std::string& path) {

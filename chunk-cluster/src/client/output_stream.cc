@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -28,6 +29,17 @@ Result<int> ChecksumTypeOf(const Configuration& configuration) {
   if (name == "CRC32") return CHECKSUM_CRC32;
   return Fail(ErrorCode::kUnsupported,
               fmt::format("dfs.checksum.type is '{}'; write CRC32C or CRC32", name));
+}
+
+// A pipeline needs a thread, and a packet needs memory. A stream that lacks one of them has failed
+// like one whose servers have: what it was about to do is half done.
+template <typename Work>
+Status Caught(const std::string& path, const Work& work) {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    return Fail(ErrorCode::kIo, fmt::format("{} cannot be written: {}", path, error.what()));
+  }
 }
 
 }  // namespace
@@ -71,7 +83,7 @@ Result<std::unique_ptr<OutputStream>> OutputStream::Start(
                                                     options.most_retries);
     stream->offset_ = last->b().numbytes();
     stream->finished_bytes_ = file.length - std::min(file.length, stream->offset_);
-    EBB_TRY(stream->writer_->Reopen(*last));
+    EBB_TRY(Caught(path, [&] { return stream->writer_->Reopen(*last); }));
   } else {
     stream->finished_bytes_ = file.length;
   }
@@ -86,7 +98,7 @@ Status OutputStream::Guarded(Status status) {
 Status OutputStream::Write(std::span<const std::byte> data) {
   if (failure_) return std::unexpected(*failure_);
   if (closed_) return Fail(ErrorCode::kInvalid, fmt::format("{} is closed", file_.path));
-  return Guarded(WriteBytes(data));
+  return Guarded(Caught(file_.path, [&] { return WriteBytes(data); }));
 }
 
 Status OutputStream::WriteBytes(std::span<const std::byte> data) {
@@ -138,7 +150,7 @@ Status OutputStream::EndBlock() {
 Status OutputStream::FlushOrSync(bool sync) {
   if (failure_) return std::unexpected(*failure_);
   if (closed_) return Fail(ErrorCode::kInvalid, fmt::format("{} is closed", file_.path));
-  return Guarded(FlushBytes(sync));
+  return Guarded(Caught(file_.path, [&] { return FlushBytes(sync); }));
 }
 
 Status OutputStream::FlushBytes(bool sync) {
@@ -167,7 +179,7 @@ Status OutputStream::Close() {
   if (failure_) return std::unexpected(*failure_);
   if (closed_) return {};
   closed_ = true;
-  return Guarded(Finish());
+  return Guarded(Caught(file_.path, [&] { return Finish(); }));
 }
 
 Status OutputStream::Finish() {

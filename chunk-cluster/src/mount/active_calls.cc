@@ -70,9 +70,11 @@ void ActiveCalls::Run() {
     calls_.pop_front();
     oldest.listed_ = false;
     // Null if another thread is destroying the call: it waits for the mutex.
-    const auto overdue = oldest.weak_from_this().lock();
+    auto overdue = oldest.weak_from_this().lock();
     lock.unlock();
     if (overdue) overdue->Expire();
+    // Without the lock, which the destructor of the call takes if this is the last reference.
+    overdue.reset();
     lock.lock();
   }
 }

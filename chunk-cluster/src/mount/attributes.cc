@@ -130,6 +130,7 @@ int MountedFiles::ChangeLength(const CallPointer& call, Node& node, std::uint64_
     path = nodes_.PathOf(node).value_or(path);
     cut = CutFile(files_, path, status->length, length, give_up);
   }
+  node.state().Cut();
   return cut ? 0 : Tell(ErrorNumberOf(cut.error()), "truncate of " + path, cut.error());
 }
 

@@ -55,6 +55,24 @@ TEST(ActiveCallsTest, AnsweredCallsAndCallsThatAreGoneAreLeftAlone) {
   EXPECT_EQ(never.get_future().wait_for(std::chrono::seconds(0)), std::future_status::timeout);
 }
 
+TEST(ActiveCallsTest, TheClockMayHoldTheLastReference) {
+  ActiveCalls calls(Timeout(5));
+  std::promise<void> late;
+  std::promise<void> release;
+  auto released = release.get_future();
+  auto call = std::make_shared<TestCall>(calls, late);
+  call->OnExpiry([&] { released.wait(); });
+  calls.Add(*call);
+  late.get_future().wait();
+  call = nullptr;
+  release.set_value();
+  // The clock goes on.
+  std::promise<void> next_late;
+  const auto next = std::make_shared<TestCall>(calls, next_late);
+  calls.Add(*next);
+  next_late.get_future().wait();
+}
+
 TEST(WorkerPoolTest, TasksOfAStrandRunInOrderAndOneAtATime) {
   constexpr int kTasks = 2000;
   std::vector<int> done;

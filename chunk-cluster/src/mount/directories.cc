@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -114,7 +115,9 @@ int MountedFiles::AddEntries(const CallPointer& call, OpenDirectory& directory, 
     if (!entry) bad = Tell(ErrorNumberOf(entry.error()), "a listing", entry.error());
     if (!entry || *entry == nullptr) break;
     const client::FileStatus& status = **entry;
-    if (!with_attributes) {
+    // The kernel asks for old attributes when it needs them.
+    const auto age = std::chrono::steady_clock::now() - directory.cursor->fetched();
+    if (!with_attributes || age > options_.freshness) {
       if (!buffer.Add(status.name, Unknown(status.IsDirectory(), status.file_id), at + 1)) break;
       continue;
     }

@@ -20,7 +20,9 @@ void DirectoryCursor::Rewind() {
 }
 
 Status DirectoryCursor::FetchNext() {
+  const auto asked = std::chrono::steady_clock::now();
   EBB_ASSIGN(auto next, fetch_(last_name_));
+  fetched_ = asked;
   first_ += batch_.entries.size();
   batch_ = std::move(next);
   if (!batch_.entries.empty()) last_name_ = batch_.entries.back().name;

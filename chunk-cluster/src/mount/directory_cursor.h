@@ -1,6 +1,7 @@
 // Reads a directory of any size in the order of names, with one batch of it in memory.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -22,6 +23,8 @@ class DirectoryCursor {
 
   // The entry at a position, valid until the next call; null behind the last one.
   [[nodiscard]] Result<const client::FileStatus*> At(std::uint64_t position);
+  // When the namenode was asked for the entries that At() returns now, or a little before that.
+  [[nodiscard]] std::chrono::steady_clock::time_point fetched() const { return fetched_; }
   // The next At() sees the directory as it is then.
   void Rewind();
 
@@ -33,6 +36,7 @@ class DirectoryCursor {
   // The position of the first entry of the batch.
   std::uint64_t first_ = 0;
   std::string last_name_;
+  std::chrono::steady_clock::time_point fetched_ = {};
 };
 
 }  // namespace ebb::mount

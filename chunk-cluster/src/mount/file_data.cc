@@ -34,19 +34,24 @@ class WaitingBytes {
 
 Status MountedFiles::PrepareReader(OpenFile& file, std::uint64_t end) {
   auto& reader = *file.reader;
-  if (reader.is_open() && end <= reader.length()) return {};
   auto& state = file.node->state();
+  // Before the reader is opened: a change meanwhile opens it once more.
+  const auto changes = state.changes();
+  const bool right = reader.is_open() && file.reader_changes == changes;
+  if (right && end <= reader.length()) return {};
   std::uint64_t present = state.known_length();
   const auto writer = state.writer();
   const auto written = writer ? writer->open_length() : std::nullopt;
-  if (written && (!reader.is_open() || *written > reader.length())) {
+  if (written && (!right || *written > reader.length())) {
     EBB_TRY(writer->Flush());
     present = std::max(present, *written);
   }
-  if (reader.is_open() && present <= reader.length()) return {};
+  if (right && present <= reader.length()) return {};
   const auto path = nodes_.PathOf(*file.node);
   if (!path) return Fail(ErrorCode::kNotFound, "the file was removed while it was open");
-  return reader.Open(*path);
+  EBB_TRY(reader.Open(*path));
+  file.reader_changes = changes;
+  return {};
 }
 
 void MountedFiles::Read(fuse_req_t request, std::uint64_t handle, std::size_t size, off_t offset) {
@@ -82,7 +87,7 @@ int MountedFiles::ReadData(const CallPointer& call, OpenFile& file, std::size_t 
 }
 
 void MountedFiles::Write(fuse_req_t request, std::uint64_t handle, std::span<const std::byte> data,
-                         off_t offset) {
+                         off_t offset, bool appends) {
   const auto file = open_files_.Find(handle);
   if (!file || !file->writer) {
     fuse_reply_err(request, EBADF);
@@ -96,14 +101,17 @@ void MountedFiles::Write(fuse_req_t request, std::uint64_t handle, std::span<con
   }
   const auto waiting = std::make_shared<WaitingBytes>(waiting_bytes_, data);
   Do(Begin(request, "a write"), file->strand,
-     [this, file, waiting, offset](const CallPointer& call) {
-       return WriteData(call, *file, waiting->data(), static_cast<std::uint64_t>(offset));
+     [this, file, waiting, offset, appends](const CallPointer& call) {
+       return WriteData(call, *file, waiting->data(), static_cast<std::uint64_t>(offset), appends);
      });
 }
 
 int MountedFiles::WriteData(const CallPointer& call, OpenFile& file,
-                            std::span<const std::byte> data, std::uint64_t offset) {
-  const auto written = file.writer->Write(offset, file.appends, data);
+                            std::span<const std::byte> data, std::uint64_t offset,
+                            bool appends) {
+  // It would open a file again that Stop() has ended.
+  if (stopping_) return ESHUTDOWN;
+  const auto written = file.writer->Write(offset, appends, data);
   if (written) {
     file.node->state().Grow(file.writer->open_length().value_or(offset + data.size()));
     call->Written(data.size());

@@ -7,9 +7,24 @@ namespace ebb::mount {
 
 void FileState::Tell(const Version& version) {
   const std::lock_guard lock(mutex_);
+  const bool only_grew = version_ && version.modified_millis == version_->modified_millis &&
+                         version.length >= version_->length;
+  if (version_ && !only_grew) ++changes_;
   version_ = version;
   known_length_ = version.length;
   told_ = std::chrono::steady_clock::now();
+}
+
+void FileState::Cut() {
+  const std::lock_guard lock(mutex_);
+  ++changes_;
+  version_.reset();
+  known_length_ = 0;
+}
+
+std::uint64_t FileState::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
 }
 
 std::optional<Version> FileState::Known(std::chrono::duration<double> freshness) const {

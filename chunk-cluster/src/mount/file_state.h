@@ -28,6 +28,11 @@ class FileState {
   void Tell(const Version& version);
   // What the namenode told within this time.
   [[nodiscard]] std::optional<Version> Known(std::chrono::duration<double> freshness) const;
+  // This mount has cut the file, or may have.
+  void Cut();
+  // Grows when the file may have other bytes where it had some: a reader that was opened before may
+  // have old ones.
+  [[nodiscard]] std::uint64_t changes() const;
   // This mount has written so many bytes.
   void Grow(std::uint64_t length);
   // As the namenode told last, or as this mount wrote later.
@@ -48,6 +53,7 @@ class FileState {
   mutable std::mutex mutex_;
   std::optional<Version> version_;
   std::uint64_t known_length_ = 0;
+  std::uint64_t changes_ = 0;
   std::chrono::steady_clock::time_point told_ = {};
   std::optional<Version> pages_;
   FileWriterPointer writer_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -49,10 +50,11 @@ Status CutFile(client::FileSystem& files, const std::string& path, std::uint64_t
 }
 
 FileWriter::FileWriter(client::FileSystem& files, DirtyBytes& dirty, PathNow path,
-                       std::uint64_t length)
+                       std::uint64_t file_id, std::uint64_t length)
     : files_(files),
       dirty_(dirty),
       path_(std::move(path)),
+      file_id_(file_id),
       window_bytes_(WindowBytes(files)),
       length_(length) {}
 
@@ -82,10 +84,23 @@ void FileWriter::Adopt(std::unique_ptr<client::OutputStream> stream) {
   open_ = true;
 }
 
+Result<client::FileStatus> FileWriter::Present(const std::string& path) const {
+  EBB_ASSIGN(auto status, files_.Stat(path));
+  if (status && status->file_id == file_id_) return std::move(*status);
+  return Fail(ErrorCode::kNotFound,
+              fmt::format("the file was removed or replaced while it was open: {}", path));
+}
+
 Status FileWriter::Reopen() {
   if (stream_) return {};
   EBB_ASSIGN(const auto path, Path());
-  EBB_ASSIGN(stream_, files_.Append(path));
+  EBB_TRY(Present(path));
+  EBB_ASSIGN(auto stream, files_.Append(path));
+  if (stream->opened().file_id != file_id_) {
+    (void)stream->Close();
+    return Fail(ErrorCode::kNotFound, fmt::format("another file was just put at {}", path));
+  }
+  stream_ = std::move(stream);
   written_ = false;
   length_ = stream_->length();
   open_ = true;
@@ -125,8 +140,8 @@ Status FileWriter::CheckPlace(std::uint64_t offset, bool appends) {
   EBB_ASSIGN(const auto path, Path());
   if (!CheckWritePlace(path, offset, length_, appends)) {
     // Another client may have written meanwhile.
-    EBB_ASSIGN(const auto status, files_.Stat(path));
-    if (status) length_ = status->length;
+    EBB_ASSIGN(const auto status, Present(path));
+    length_ = status.length;
   }
   return CheckWritePlace(path, offset, length_, appends);
 }
@@ -156,6 +171,14 @@ Status FileWriter::Complete(bool empty_too) {
   return End();
 }
 
+Status FileWriter::EndSafely() noexcept {
+  try {
+    return Complete(true);
+  } catch (const std::exception& error) {  // no memory, or no thread for a connection
+    return Fail(ErrorCode::kIo, error.what());
+  }
+}
+
 Status FileWriter::End() {
   const auto status = Guarded(failure_ ? Status(std::unexpected(*failure_)) : stream_->Close());
   stream_ = nullptr;
@@ -170,7 +193,7 @@ Status FileWriter::End() {
     return {};
   }
   // The lease is renewed for all files of this client, so that it would never expire.
-  (void)files_.RecoverLease(*path);
+  if (Present(*path)) (void)files_.RecoverLease(*path);
   return status;
 }
 
@@ -181,9 +204,8 @@ Status FileWriter::SetLength(std::uint64_t length, const std::function<bool()>& 
   if (stream_ && length < length_) EBB_TRY(End());
   EBB_ASSIGN(const auto path, Path());
   if (!stream_) {
-    EBB_ASSIGN(const auto status, files_.Stat(path));
-    if (!status) return Fail(ErrorCode::kNotFound, fmt::format("{} does not exist", path));
-    length_ = status->length;
+    EBB_ASSIGN(const auto status, Present(path));
+    length_ = status.length;
   }
   EBB_TRY(CutFile(files_, path, length_, length, give_up));
   length_ = length;

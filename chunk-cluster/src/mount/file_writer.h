@@ -40,7 +40,9 @@ class FileWriter {
   // The path of the file now; nothing if it was removed.
   using PathNow = std::function<std::optional<std::string>()>;
 
-  FileWriter(client::FileSystem& files, DirtyBytes& dirty, PathNow path, std::uint64_t length);
+  // `file_id`: the namenode's number of the file. Another file at the path is left alone.
+  FileWriter(client::FileSystem& files, DirtyBytes& dirty, PathNow path, std::uint64_t file_id,
+             std::uint64_t length);
   ~FileWriter();
 
   // Goes on with a file that was just created.
@@ -56,6 +58,8 @@ class FileWriter {
   // Ends the file: its length is that which the namenode tells. Nothing to do for a file that has
   // been created and not been written yet, unless `empty_too`.
   [[nodiscard]] Status Complete(bool empty_too);
+  // Completes the file, without exceptions: for threads that nobody waits for.
+  [[nodiscard]] Status EndSafely() noexcept;
   // Cuts the file. kUnsupported for more bytes than it has.
   [[nodiscard]] Status SetLength(std::uint64_t length, const std::function<bool()>& give_up);
 
@@ -65,6 +69,8 @@ class FileWriter {
  private:
   // These want the mutex.
   [[nodiscard]] Result<std::string> Path() const;
+  // What the namenode tells of the file. kNotFound if the path stands for another one.
+  [[nodiscard]] Result<client::FileStatus> Present(const std::string& path) const;
   [[nodiscard]] Status Reopen();
   // Of a file that is not open: so that a write that is refused opens nothing.
   [[nodiscard]] Status CheckPlace(std::uint64_t offset, bool appends);
@@ -77,6 +83,7 @@ class FileWriter {
   client::FileSystem& files_;
   DirtyBytes& dirty_;
   const PathNow path_;
+  const std::uint64_t file_id_;
   // More is never without acknowledgement.
   const std::uint64_t window_bytes_;
   mutable std::mutex mutex_;

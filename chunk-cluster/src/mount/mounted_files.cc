@@ -99,7 +99,7 @@ std::size_t MountedFiles::Stop() {
       ++ending->left;
     }
     pool_.Post(file->strand, [this, ending, file] {
-      const auto status = file->writer->Complete(true);
+      const auto status = file->writer->EndSafely();
       if (!status) log_.Write(fmt::format("a file was not ended: {}", status.error().message));
       const std::lock_guard lock(ending->mutex);
       --ending->left;

@@ -34,9 +34,10 @@ struct OpenFile {
   StrandPointer strand;
   // Null if the file is open for writing only.
   std::unique_ptr<FileReader> reader;
+  // FileState::changes() when the reader was opened.
+  std::uint64_t reader_changes = 0;
   // Null if it is open for reading only.
   FileWriterPointer writer;
-  bool appends = false;
   // The refusal of a write is told once.
   bool refusal_told = false;
 };
@@ -87,7 +88,7 @@ class MountedFiles {
               const fuse_file_info& info);
   void Read(fuse_req_t request, std::uint64_t handle, std::size_t size, off_t offset);
   void Write(fuse_req_t request, std::uint64_t handle, std::span<const std::byte> data,
-             off_t offset);
+             off_t offset, bool appends);
   void Flush(fuse_req_t request, std::uint64_t handle);
   void Sync(fuse_req_t request, std::uint64_t handle);
   void Close(fuse_req_t request, std::uint64_t handle);
@@ -157,7 +158,8 @@ class MountedFiles {
   [[nodiscard]] int ReadData(const CallPointer& call, OpenFile& file, std::size_t size,
                              std::uint64_t offset);
   [[nodiscard]] int WriteData(const CallPointer& call, OpenFile& file,
-                              std::span<const std::byte> data, std::uint64_t offset);
+                              std::span<const std::byte> data, std::uint64_t offset,
+                              bool appends);
 
   client::FileSystem& files_;
   const MountOptions options_;

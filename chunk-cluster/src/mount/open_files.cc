@@ -42,7 +42,6 @@ int MountedFiles::OpenNode(const CallPointer& call, const NodePointer& node, fus
   }
   auto file = std::make_shared<OpenFile>();
   file->node = node;
-  file->appends = (info.flags & O_APPEND) != 0;
   if (Reads(info.flags)) file->reader = std::make_unique<FileReader>(files_);
   if (Writes(info.flags)) {
     file->strand = state.strand();
@@ -95,7 +94,7 @@ FileWriterPointer MountedFiles::UseWriter(const NodePointer& node, std::uint64_t
           const auto present = weak.lock();
           return present ? nodes_.PathOf(*present) : std::nullopt;
         },
-        length);
+        node->file_id(), length);
   });
 }
 
@@ -105,8 +104,9 @@ int MountedFiles::PrepareWriter(const CallPointer& call, OpenFile& file, int fla
   Status ready;
   if ((flags & O_TRUNC) != 0) {
     ready = file.writer->SetLength(0, [&] { return call->answered(); });
+    file.node->state().Cut();
   }
-  if (ready && file.appends) ready = file.writer->Open();
+  if (ready && (flags & O_APPEND) != 0) ready = file.writer->Open();
   if (ready) return 0;
   const int number = Tell(ErrorNumberOf(ready.error()), "an open for writing", ready.error());
   (void)Release(file);
@@ -144,7 +144,6 @@ int MountedFiles::CreateFile(const CallPointer& call, NodeId parent, const std::
   auto file = std::make_shared<OpenFile>();
   file->node = node;
   file->strand = node->state().strand();
-  file->appends = (info.flags & O_APPEND) != 0;
   if (Reads(info.flags)) file->reader = std::make_unique<FileReader>(files_);
   file->writer = UseWriter(node, 0);
   file->writer->Adopt(std::move(*stream));
@@ -190,7 +189,7 @@ void MountedFiles::Drop(OpenFile& file, std::uint64_t number) {
 
 Status MountedFiles::Release(OpenFile& file) {
   if (!file.writer) return {};
-  auto ended = file.writer->Complete(true);
+  auto ended = file.writer->EndSafely();
   file.node->state().ReleaseWriter();
   return ended;
 }

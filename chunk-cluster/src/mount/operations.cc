@@ -1,5 +1,7 @@
 #include "mount/operations.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -97,7 +99,14 @@ void Read(fuse_req_t request, fuse_ino_t /*node*/, std::size_t size, off_t offse
 
 void Write(fuse_req_t request, fuse_ino_t /*node*/, const char* data, std::size_t size,
            off_t offset, fuse_file_info* info) {
-  FilesOf(request).Write(request, info->fh, std::as_bytes(std::span(data, size)), offset);
+  // A page of a mapping: the kernel sends it when it likes, and through any descriptor.
+  if (info->writepage != 0) {
+    fuse_reply_err(request, EOPNOTSUPP);
+    return;
+  }
+  // A program may set and clear O_APPEND of an open file.
+  const bool appends = (info->flags & O_APPEND) != 0;
+  FilesOf(request).Write(request, info->fh, std::as_bytes(std::span(data, size)), offset, appends);
 }
 
 void Flush(fuse_req_t request, fuse_ino_t /*node*/, fuse_file_info* info) {

@@ -8,6 +8,7 @@
 #include "client/fake_cluster.h"
 #include "client/file_system.h"
 #include "mount/file_reader.h"
+#include "mount/file_state.h"
 #include "mount/file_writer.h"
 
 namespace ebb::mount {
@@ -32,7 +33,7 @@ class WriterTest : public ::testing::Test {
 
   std::unique_ptr<FileWriter> Writer(std::uint64_t length) {
     return std::make_unique<FileWriter>(
-        *files_, dirty_, [this] { return path_; }, length);
+        *files_, dirty_, [this] { return path_; }, file_id_, length);
   }
 
   std::unique_ptr<FileWriter> CreatedWriter() {
@@ -61,6 +62,8 @@ class WriterTest : public ::testing::Test {
   std::unique_ptr<client::FileSystem> files_;
   DirtyBytes dirty_{1 << 20};
   std::optional<std::string> path_ = "/f";
+  // The number of all files of the namenode.
+  std::uint64_t file_id_ = 17;
 };
 
 TEST_F(WriterTest, AFileIsWrittenInOrderAndEnded) {
@@ -114,6 +117,40 @@ TEST_F(WriterTest, AWriteAtTheEndGoesOn) {
   EXPECT_EQ(namenode_.Calls(), (std::vector<std::string>{"append /f"}));
 }
 
+TEST_F(WriterTest, AnotherFileAtThePathIsLeftAlone) {
+  Present("0123456789");
+  Open();
+  file_id_ = 18;
+  const auto writer = Writer(10);
+  EXPECT_FALSE(writer->Open());
+  EXPECT_FALSE(writer->Write(10, false, Bytes("x")));
+  EXPECT_FALSE(writer->SetLength(0, [] { return false; }));
+  EXPECT_TRUE(namenode_.Calls().empty());
+}
+
+TEST_F(WriterTest, AnAppendThatFailsGivesTheFileBack) {
+  Present("0123456789");
+  node_.refused_link = "127.0.0.1";
+  Open();
+  const auto writer = Writer(10);
+  EXPECT_FALSE(writer->Write(10, false, Bytes("x")));
+  EXPECT_EQ(namenode_.Calls(), (std::vector<std::string>{"append /f", "recoverLease /f"}));
+}
+
+TEST(FileStateTest, ReadersLearnOfOtherBytes) {
+  FileState state;
+  state.Tell({.modified_millis = 1, .length = 10});
+  state.Tell({.modified_millis = 1, .length = 12});
+  EXPECT_EQ(state.changes(), 0) << "the file grows where readers have no bytes";
+  state.Tell({.modified_millis = 1, .length = 11});
+  EXPECT_EQ(state.changes(), 1);
+  state.Tell({.modified_millis = 2, .length = 11});
+  EXPECT_EQ(state.changes(), 2);
+  state.Cut();
+  EXPECT_EQ(state.changes(), 3);
+  EXPECT_EQ(state.known_length(), 0);
+}
+
 TEST_F(WriterTest, AfterAFailureNothingIsWrittenAnyMore) {
   Open();
   const auto writer = CreatedWriter();
@@ -143,7 +180,7 @@ TEST_F(WriterTest, TooManyBytesInFlightAreWaitedFor) {
   Open();
   auto stream = files_->Create("/f", {});
   ASSERT_TRUE(stream);
-  FileWriter writer(*files_, few, [this] { return path_; }, 0);
+  FileWriter writer(*files_, few, [this] { return path_; }, file_id_, 0);
   writer.Adopt(std::move(*stream));
   const std::string text(9'000, 'x');
   ASSERT_TRUE(writer.Write(0, false, Bytes(text)));
