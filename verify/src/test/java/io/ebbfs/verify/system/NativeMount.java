@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 
 /** Runs the programs of {@code mount_test.py} on a mount of {@code ebb mount}. */
 final class NativeMount {
@@ -19,6 +20,8 @@ final class NativeMount {
   private static final int FILES = 100;
   private static final int DIRECTORIES = 20;
   private static final int MOST_BYTES = 40_000;
+  private static final long MOST_SECONDS = 120;
+  private static final long END_SECONDS = 10;
 
   private final List<String> command;
   private final Path tree;
@@ -58,12 +61,42 @@ final class NativeMount {
 
   /** Skips the test where the machine cannot mount. */
   void run() throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    Path output = Files.createTempFile("mount-test-", ".txt");
+    Process process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
     process.getOutputStream().close();
-    String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    int code = process.waitFor();
+    boolean ended = process.waitFor(MOST_SECONDS, TimeUnit.SECONDS);
+    if (!ended) {
+      endMount();
+      // Without the process, the test fails and takes the mount away.
+      if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+      }
+    }
+    String printed = Files.readString(output, StandardCharsets.UTF_8);
+    Files.delete(output);
+    assertThat(ended).as("no end after %d s: %s", MOST_SECONDS, printed).isTrue();
+    int code = process.exitValue();
     assumeTrue(code != NO_FUSE, () -> "no FUSE: " + printed);
     assertThat(code).as(printed).isZero();
     assertThat(printed).endsWith("passed\n");
+  }
+
+  /** The process of the mount is a child of nobody. A program that waits for it gets an error. */
+  private void endMount() {
+    ProcessHandle.allProcesses().filter(this::isMount).forEach(ProcessHandle::destroyForcibly);
+  }
+
+  private boolean isMount(ProcessHandle process) {
+    try {
+      String words = Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"));
+      return words.startsWith(command.get(1)) && words.contains(tree.getParent().toString());
+    } catch (IOException unreadable) {
+      return false;
+    }
   }
 }
