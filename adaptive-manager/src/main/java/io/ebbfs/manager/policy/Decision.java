@@ -155,6 +155,11 @@ public record Decision(
         false);
   }
 
+  /** Whether this makes a replicated file of one that its client has encoded. */
+  public boolean releasesClientStriped() {
+    return kind == RELEASE && stripeIds.isEmpty();
+  }
+
   private static Decision ofStripes(
       TransitionKindProto kind,
       PolicyRule rule,

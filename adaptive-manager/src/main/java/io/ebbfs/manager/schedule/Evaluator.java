@@ -81,6 +81,7 @@ public final class Evaluator {
   private final DecisionProposer proposer;
   private final ConversionBudget budget;
   private final History history;
+  private final RefusedFiles refused = new RefusedFiles();
   private final Clock clock;
   private volatile Result last;
   private volatile FailureMeter failures;
@@ -441,7 +442,11 @@ public final class Evaluator {
     budget.noteUnknown(transitions, view::stripe, wanted, begin);
     budget.settle(namenode, transitions, begin);
     WorkingSet.Surroundings around =
-        surroundings(begin, rules, config.limits().maxPendingTransitions(), transitions);
+        surroundings(
+            begin,
+            rules,
+            config.limits().maxPendingTransitions(),
+            refused.beside(transitions, begin - config.limits().retryFailedAfterMillis()));
     ClusterSnapshot snapshot = workingSet.take(around, rules);
     if (refreshLost(snapshot)) {
       snapshot = workingSet.take(around, rules);
@@ -457,6 +462,7 @@ public final class Evaluator {
         !proposes || evaluation.decisions().isEmpty()
             ? List.of()
             : proposer.propose(evaluation.decisions(), begin);
+    outcomes.forEach(refused::note);
     outcomes.forEach(outcome -> note(outcome, "policy"));
     return new Result(
         evaluation,

@@ -358,8 +358,9 @@ public final class WorkingSet {
   }
 
   /**
-   * Files whose encoding has failed, and files that are read, are looked at beside the others: they
-   * may be left out or stay replicated, and must not keep the files behind them away.
+   * Files whose encoding has failed, files that are read, and files that their clients have encoded
+   * are looked at beside the others: they may be left out or stay as they are, and must not keep
+   * the files behind them away.
    */
   private void addDue(PolicyRule rule, Surroundings around, Set<Long> failed) {
     long coldMillis = around.nowMillis() - rule.writeColdAfterMillis();
@@ -383,7 +384,9 @@ public final class WorkingSet {
             return false;
           }
           due.add(id);
-          if (!failed.contains(id) && around.experience().reads().of(id) == 0) {
+          if (!failed.contains(id)
+              && around.experience().reads().of(id) == 0
+              && !isClientStriped(rule, id)) {
             counted[0]++;
             bytes[0] += length;
           }
@@ -392,6 +395,14 @@ public final class WorkingSet {
               && (bytes[0] <= rule.maxBytesPerRun() || counted[0] < MORE_FILES);
         });
     due.forEach(this::addFile);
+  }
+
+  private boolean isClientStriped(PolicyRule rule, long id) {
+    if (!rule.convertsClientStriped()) {
+      return false; // others have none that are due
+    }
+    FileView file = view.file(id);
+    return file != null && file.isClientStriped();
   }
 
   /** Adds the files of which a part was written lately and another part is in stripes. */

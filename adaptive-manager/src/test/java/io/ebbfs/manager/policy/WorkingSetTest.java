@@ -88,6 +88,27 @@ class WorkingSetTest {
         .containsExactly(unread);
   }
 
+  /** Files that clients have encoded wait for their conversion as long as the limits say. */
+  @Test
+  void filesThatClientsHaveEncodedKeepNoOtherFileAway() throws Exception {
+    PolicyRule rule =
+        PolicyWorld.convertingClientStriped(
+            PolicyWorld.rule("p", CodeRegistry.builtIn().family("product"), null, ReadHot.AUTO, 0));
+    Run run = new Run(1, List.of(rule));
+    run.world.maxPending = 1;
+    for (int i = 0; i < 1_100; i++) {
+      long modified = run.world.now - 50_000;
+      run.world.namenode.addFile("/p/striped" + i, modified, PolicyWorld.MIB).clientStriped = true;
+    }
+    Set<Long> others = new HashSet<>();
+    for (int i = 0; i < 30; i++) {
+      others.add(run.world.file("/p/other" + i, 1, 0));
+    }
+    run.follow();
+    ClusterSnapshot taken = run.workingSet.take(run.around(run.world.snapshot()));
+    assertThat(taken.files()).extracting(FileView::id).containsAll(others);
+  }
+
   /** So many read files may wait that they do not fit in memory: each run looks at a part. */
   @Test
   void runsLookAtOnePartOfTheDueFilesAfterTheOther() throws Exception {
