@@ -14,6 +14,8 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.BlockRows;
 import io.ebbfs.namenode.stripes.FileRows;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
@@ -57,7 +59,7 @@ class GroupReleaseTest {
   private static final int SHORT_GROUP = CELL + CELL / 2 + 77;
   private static final long COUNTED_DIRECTORY = 77;
 
-  private final CodingCluster cluster;
+  private CodingCluster cluster;
   private byte[] data = new byte[0];
 
   GroupReleaseTest() throws Exception {
@@ -595,6 +597,31 @@ class GroupReleaseTest {
     assertStriped(file, 2);
     request.setGatheredChecksPassed(9);
     assertThat(cluster.coding.commit(null, request.build()).getCommitted()).isTrue();
+    assertReplicated(file);
+  }
+
+  @Test
+  void theChecksAreMadeThoughNoneAreAskedFor() throws Exception {
+    TransitionSettings off =
+        new TransitionSettings(
+            6,
+            1_000,
+            60_000,
+            600_000,
+            256,
+            100_000,
+            10_000,
+            10_000,
+            1_000,
+            500,
+            0.5,
+            Verification.OFF,
+            false);
+    cluster = new CodingCluster(6, 2, 9, off);
+    long file = createFile();
+    ClaimedTransitionProto claimed = proposeAndClaim(file);
+    assertThat(claimed.getChecksCount()).isEqualTo(9);
+    assertThat(cluster.execute(claimed).result()).isEqualTo(TransitionOutcome.Result.COMMITTED);
     assertReplicated(file);
   }
 
