@@ -57,6 +57,7 @@ public final class ViewFollower implements AutoCloseable {
 
   /** A broker that starts together with the manager listens within this time. */
   private static final long BROKER_STARTS_MILLIS = 20_000;
+
   private static final int BROKER_MILLIS = 500;
   private static final int TOPIC_PROBES = 10;
   private static final long TOPIC_PROBE_MILLIS = 200;
