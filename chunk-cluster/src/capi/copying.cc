@@ -43,11 +43,11 @@ Answer<Place> PlaceOf(hdfsFS fs, const char* text) {
   return Place{fs->files.get(), std::move(path)};
 }
 
-Answer<void> CopyBytes(InputStream& in, OutputStream& out) {
-  for (;;) {
-    EBB_ASSIGN(const auto bytes, in.Next(kCopyBytes));
-    if (bytes.empty()) break;
+// `bytes` are the first of the source.
+Answer<void> CopyBytes(std::span<const std::byte> bytes, InputStream& in, OutputStream& out) {
+  while (!bytes.empty()) {
     EBB_TRY(out.Write(bytes));
+    EBB_ASSIGN(bytes, in.Next(kCopyBytes));
   }
   EBB_TRY(out.Close());
   return {};
@@ -57,8 +57,10 @@ Answer<void> CopyBytes(InputStream& in, OutputStream& out) {
 // replaced yet stays.
 Answer<void> CopyFile(const Place& from, const Place& to) {
   EBB_ASSIGN(const auto in, from.files->OpenFile(from.path));
+  // A source whose first bytes cannot be read replaces nothing.
+  EBB_ASSIGN(const auto first, in->Next(kCopyBytes));
   EBB_ASSIGN(const auto out, to.files->Create(to.path, {.overwrite = true}));
-  auto copied = CopyBytes(*in, *out);
+  auto copied = CopyBytes(first, *in, *out);
   if (!copied) (void)to.files->Remove(to.path, false);
   return copied;
 }

@@ -72,6 +72,12 @@ void LeaveOutLosers(std::vector<Candidate>& candidates, std::uint64_t known_byte
   if (std::ranges::any_of(candidates, has_all)) std::erase_if(candidates, std::not_fn(has_all));
 }
 
+// The holder gave no answer. One that answers with an error, for example because its replica is of
+// an older write, has no bytes that count.
+bool IsSilent(const Error& error) {
+  return error.code == ErrorCode::kNetwork || error.code == ErrorCode::kTimeout;
+}
+
 std::unexpected<Error> Waits(const RecoveringBlockProto& recovering, const DatanodeIDProto& holder,
                              const Error& why) {
   return Fail(ErrorCode::kNotReady,
@@ -96,6 +102,8 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
   }
   std::vector<Candidate> candidates;
   int unreachable = 0;
+  // Of them, those of which nothing is known.
+  int silent = 0;
   // A holder that was in the pipeline and has no byte: nobody was told that any byte is stored.
   bool empty = false;
   const auto& locations = recovering.block().locs();
@@ -112,6 +120,7 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
     }
     if (!found) {
       ++unreachable;
+      if (IsSilent(found.error())) ++silent;
       spdlog::warn("recovery {} of block {}: {}:{} does not take part: {}", recovery_id,
                    block.blockid(), location.id().ipaddr(), location.id().ipcport(),
                    found.error().message);
@@ -143,11 +152,11 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
     } else {
       LeaveOutLosers(candidates, block.numbytes());
       chosen = ChooseLength(candidates, block.generationstamp());
-      if (*chosen < block.numbytes() && unreachable > 0) {
+      if (*chosen < block.numbytes() && silent > 0) {
         return Fail(ErrorCode::kNetwork,
                     fmt::format("{} bytes of block {} were acknowledged, and no holder that answers "
                                 "has more than {}; {} did not answer; the namenode tries again",
-                                block.numbytes(), block.blockid(), *chosen, unreachable));
+                                block.numbytes(), block.blockid(), *chosen, silent));
       }
     }
     const std::uint64_t length = *chosen;

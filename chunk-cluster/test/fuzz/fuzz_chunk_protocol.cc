@@ -22,10 +22,11 @@ class Blocks final : public StorageInspector {
     EBB_ASSIGN(auto opened, io_.OpenSource(source, 0, block.numbytes()));
     return OpenBlock{std::move(opened), io_.Get(block.blockid())->size()};
   }
-  Result<ChecksumFile> ReadChecksums(const hadoop::hdfs::ExtendedBlockProto& block) override {
+  Result<ChecksumFile> ReadChecksums(const hadoop::hdfs::ExtendedBlockProto& block,
+                                     std::uint64_t) override {
     const auto bytes = io_.Get(block.blockid());
     if (!bytes) return Fail(ErrorCode::kNotFound, "no such block");
-    return ChecksumFile{bytes->size(), std::nullopt};
+    return ChecksumFile{bytes->size(), std::nullopt, {}};
   }
   std::vector<ebbfs::DiskStatusProto> Disks() override { return {}; }
   void DescribeScrub(ebbfs::ChunkStatusResponseProto&) override {}

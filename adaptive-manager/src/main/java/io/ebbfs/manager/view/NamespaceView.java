@@ -550,6 +550,7 @@ public final class NamespaceView implements AutoCloseable {
     boolean moved = old != null && !old.getDirectory().getPath().equals(directory.getPath());
     if (mayHoldOtherPin(old, directory) || moved && directory.hasPin()) {
       spreadFrom(id, NO_NAME);
+      movesAreLeft |= moved;
     }
     return moved;
   }

@@ -207,6 +207,7 @@ class RenamedChainTest {
     spreadAll(100);
 
     put(directory(TREE, ROOT, "/e"), pinned(TREE + 1, TREE, "/e/c2"));
+    assertThat(view.movesAreLeft()).isTrue();
     spreadAll(100);
 
     assertThat(view.file(TREE + 9).path()).isEqualTo("/e/c2/f");

@@ -130,7 +130,13 @@ public final class AclService {
 
   private static InodeRow of(Change change, Inode inode, ResolvedPath path) throws AclException {
     try {
-      return change.of(inode);
+      InodeRow changed = change.of(inode);
+      if (changed.getDefaultAclCount() > 0 && !inode.isDirectory()) {
+        // HDFS names the path twice, too.
+        throw new AclException(
+            "Invalid ACL: only directories may have a default ACL. Path: " + path.path());
+      }
+      return changed;
     } catch (AclException e) {
       throw new AclException(e.getMessage() + " Path: " + path.path(), e);
     }
@@ -141,10 +147,6 @@ public final class AclService {
   }
 
   private static InodeRow with(Inode inode, List<AclEntry> entries) throws AclException {
-    InodeRow changed = AclRows.with(inode.row(), entries);
-    if (changed.getDefaultAclCount() > 0 && !inode.isDirectory()) {
-      throw new AclException("Invalid ACL: only directories may have a default ACL.");
-    }
-    return changed;
+    return AclRows.with(inode.row(), entries);
   }
 }
