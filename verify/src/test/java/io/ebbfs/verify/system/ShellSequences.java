@@ -16,6 +16,9 @@ final class ShellSequences {
       Pattern.compile("\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d(:\\d\\d)?");
   private static final Pattern ADDRESS = Pattern.compile("hdfs://[A-Za-z0-9.]+:\\d+");
   private static final Pattern LONG_TIME = Pattern.compile("\\b1\\d{12}\\b");
+  /** HDFS's namenode tells the path twice if a list of access control is refused. */
+  private static final Pattern PATH_TWICE = Pattern.compile("( Path: [^ \n]*)\\1");
+
   private static final Pattern USAGE = Pattern.compile("(?s)Usage: .*");
   private static final List<String> NAMES = List.of("a", "b", "c", "long name", "*", "B_1");
   private static final List<String> MODES =
@@ -69,6 +72,7 @@ final class ShellSequences {
     String text = TIME.matcher(answer.get(1)).replaceAll("TIME");
     text = LONG_TIME.matcher(text).replaceAll("MILLIS");
     text = USAGE.matcher(text).replaceAll("USAGE");
+    text = PATH_TWICE.matcher(text).replaceAll("$1");
     // The code of a process is a byte.
     return (Integer.parseInt(answer.get(0)) & 0xFF)
         + ": "

@@ -130,13 +130,7 @@ public final class AclService {
 
   private static InodeRow of(Change change, Inode inode, ResolvedPath path) throws AclException {
     try {
-      InodeRow changed = change.of(inode);
-      if (changed.getDefaultAclCount() > 0 && !inode.isDirectory()) {
-        // HDFS names the path twice, too.
-        throw new AclException(
-            "Invalid ACL: only directories may have a default ACL. Path: " + path.path());
-      }
-      return changed;
+      return change.of(inode);
     } catch (AclException e) {
       throw new AclException(e.getMessage() + " Path: " + path.path(), e);
     }
@@ -147,6 +141,10 @@ public final class AclService {
   }
 
   private static InodeRow with(Inode inode, List<AclEntry> entries) throws AclException {
-    return AclRows.with(inode.row(), entries);
+    InodeRow changed = AclRows.with(inode.row(), entries);
+    if (changed.getDefaultAclCount() > 0 && !inode.isDirectory()) {
+      throw new AclException("Invalid ACL: only directories may have a default ACL.");
+    }
+    return changed;
   }
 }
