@@ -16,6 +16,7 @@ final class ShellSequences {
       Pattern.compile("\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d(:\\d\\d)?");
   private static final Pattern ADDRESS = Pattern.compile("hdfs://[A-Za-z0-9.]+:\\d+");
   private static final Pattern LONG_TIME = Pattern.compile("\\b1\\d{12}\\b");
+
   /** HDFS's namenode tells the path twice if a list of access control is refused. */
   private static final Pattern PATH_TWICE = Pattern.compile("( Path: [^ \n]*)\\1");
 
