@@ -58,6 +58,9 @@ public final class ViewFollower implements AutoCloseable {
   /** A broker that starts together with the manager listens within this time. */
   private static final long BROKER_STARTS_MILLIS = 20_000;
 
+  /** So many files are read sooner than a broker starts. */
+  private static final long FEW_FILES = 100_000;
+
   private static final int BROKER_MILLIS = 500;
   private static final int TOPIC_PROBES = 10;
   private static final long TOPIC_PROBE_MILLIS = 200;
@@ -420,7 +423,7 @@ public final class ViewFollower implements AutoCloseable {
     if (now() - connectedAtMillis < CONNECT_EVERY_MILLIS) {
       return; // what somebody waits for is read without the stream
     }
-    boolean tried = now() - startedAtMillis > BROKER_STARTS_MILLIS || view.position().isEmpty();
+    boolean tried = now() - startedAtMillis > BROKER_STARTS_MILLIS || view.files() < FEW_FILES;
     try {
       if (anyBrokerListens()) {
         connect();
