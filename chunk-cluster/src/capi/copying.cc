@@ -53,8 +53,8 @@ Answer<void> CopyBytes(std::span<const std::byte> bytes, InputStream& in, Output
   return {};
 }
 
-// What is left of a copy that failed is not taken for the file. A target that the copy has not
-// replaced yet stays.
+// A copy that fails removes what it has written, so that nobody takes the part for the file. An
+// existing target stays as long as the copy has not replaced it.
 Answer<void> CopyFile(const Place& from, const Place& to) {
   EBB_ASSIGN(const auto in, from.files->OpenFile(from.path));
   // A source whose first bytes cannot be read replaces nothing.

@@ -241,7 +241,7 @@ EBBFS_API tSize hdfsWrite(hdfsFS fs, hdfsFile file, const void* buffer, tSize le
 EBBFS_API int hdfsFlush(hdfsFS fs, hdfsFile file);
 /* Readers that open the file from now on see what was written. */
 EBBFS_API int hdfsHFlush(hdfsFS fs, hdfsFile file);
-/* What was written is on the disks of all servers that hold it. */
+/* Returns when all servers of the pipeline have the written bytes on their disks. */
 EBBFS_API int hdfsHSync(hdfsFS fs, hdfsFile file);
 
 /* Where the next byte is read or written. */

@@ -13,7 +13,7 @@ namespace {
 // Streams for so many positional reads at a time are kept.
 constexpr std::size_t kMostIdleStreams = 8;
 
-// The path of an open file exists: what is missing is a block.
+// The file exists, because it is open. So "not found" means that no server has a block.
 std::unexpected<Error> Unreadable(Error error) {
   if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kIo;
   return std::unexpected(std::move(error));

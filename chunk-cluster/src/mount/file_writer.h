@@ -63,7 +63,7 @@ class FileWriter {
   // Cuts the file. kUnsupported for more bytes than it has.
   [[nodiscard]] Status SetLength(std::uint64_t length, const std::function<bool()>& give_up);
 
-  // The length with what was written, while the file is open at the namenode.
+  // The length of the file, written bytes included. Empty unless the file is open at the namenode.
   [[nodiscard]] std::optional<std::uint64_t> open_length() const;
 
  private:

@@ -24,7 +24,8 @@ struct MountPoint {
 // The same in that of this process.
 [[nodiscard]] std::optional<MountPoint> FindMount(const std::string& path);
 
-// The absolute path of a directory which may be a dead mount: only what is above it is asked for.
+// The absolute path of a directory. The directory may be a dead mount, so only the directories
+// above it are looked up.
 [[nodiscard]] Result<std::string> AbsolutePath(const std::string& directory);
 
 }  // namespace ebb::mount

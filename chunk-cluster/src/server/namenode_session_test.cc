@@ -536,6 +536,13 @@ TEST_F(NamenodeSessionTest, AFailedDiskIsReportedAndItsBlocksGo) {
   });
 }
 
+// Bytes of block 1 from a client that has gone before it finished the block.
+void BeginBlock(BlockStore& store, std::span<const std::byte> data) {
+  auto writer = store.Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
+  ASSERT_TRUE(writer.has_value());
+  ASSERT_TRUE(WriteBytes(**writer, 0, data));
+}
+
 // A recovery of block 1 from stamp 1001 at these holders.
 RecoveringBlockProto Recovering(std::uint64_t recovery_id,
                                 const std::vector<DatanodeInfoProto>& holders) {
@@ -636,9 +643,7 @@ TEST_F(NamenodeSessionTest, LeadsTheRecoveryOfABlock) {
   AwaitReports(2);
   const auto data = RandomBytes(3000, 1);
   for (const auto& [server, length] : {std::pair{&leader, 3000U}, std::pair{&other, 2000U}}) {
-    auto writer = server->store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
-    ASSERT_TRUE(writer.has_value());
-    ASSERT_TRUE(WriteBytes(**writer, 0, std::span(data).first(length)));
+    BeginBlock(*server->store, std::span(data).first(length));
   }
   DatanodeCommandProto command;
   command.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
@@ -659,18 +664,14 @@ TEST_F(NamenodeSessionTest, LeadsTheRecoveryOfABlock) {
   }
 }
 
-// An attempt of before has cut the replica of the leader, and ended without a commit.
+// An earlier attempt has cut the replica of the leader, and ended without a commit.
 TEST_F(NamenodeSessionTest, ALaterAttemptAtARecoveryCutsWhatTheEarlierOneDidNotReach) {
   Server leader(namenode_.port());
   Server other(namenode_.port());
   AwaitReports(2);
   const auto data = RandomBytes(3000, 1);
   StoreBlock(*leader.store, 1, std::span(data).first(2000), 1009);
-  {
-    auto writer = other.store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
-    ASSERT_TRUE(writer.has_value());
-    ASSERT_TRUE(WriteBytes(**writer, 0, data));
-  }
+  BeginBlock(*other.store, data);
   const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
   const auto recovered =
       RecoverBlock(*leader.store, client, Recovering(1010, {leader.info(), other.info()}));
@@ -684,19 +685,15 @@ TEST_F(NamenodeSessionTest, ALaterAttemptAtARecoveryCutsWhatTheEarlierOneDidNotR
             (std::vector<std::byte>{data.begin(), data.begin() + 2000}));
 }
 
-// The leader's replica was short after a loss of power, and an attempt of before has finalized it
-// while the other holder was away.
+// The leader's replica was short after a loss of power, and an earlier attempt has finalized the
+// replica while the other holder was away.
 TEST_F(NamenodeSessionTest, BytesThatTheNamenodeKnowsAreNotCutOff) {
   Server leader(namenode_.port());
   Server other(namenode_.port());
   AwaitReports(2);
   const auto data = RandomBytes(3000, 1);
   StoreBlock(*leader.store, 1, std::span(data).first(2000), 1009);
-  {
-    auto writer = other.store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
-    ASSERT_TRUE(writer.has_value());
-    ASSERT_TRUE(WriteBytes(**writer, 0, data));
-  }
+  BeginBlock(*other.store, data);
   auto dead = leader.info();
   dead.mutable_id()->set_datanodeuuid("dead");
   dead.mutable_id()->set_ipcport(1);
@@ -723,11 +720,7 @@ TEST_F(NamenodeSessionTest, ARecoveryWaitsForAHolderThatIsNotReady) {
   Server leader(namenode_.port());
   AwaitReports(1);
   const auto data = RandomBytes(3000, 1);
-  {
-    auto writer = leader.store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
-    ASSERT_TRUE(writer.has_value());
-    ASSERT_TRUE(WriteBytes(**writer, 0, std::span(data).first(1000)));
-  }
+  BeginBlock(*leader.store, std::span(data).first(1000));
   // The other holder has the whole block, and was restarted.
   TemporaryDirectory directory;
   FaultyFileSystem files;
@@ -784,9 +777,7 @@ TEST_F(NamenodeSessionTest, ALeaderWithoutThreadsTakesNoHolderForAbsent) {
   Server other(namenode_.port());
   AwaitReports(2);
   for (const auto* server : {&leader, &other}) {
-    auto writer = server->store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
-    ASSERT_TRUE(writer.has_value());
-    ASSERT_TRUE(WriteBytes(**writer, 0, RandomBytes(1000, 1)));
+    BeginBlock(*server->store, RandomBytes(1000, 1));
   }
   const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
   // The connection to the namenode has its thread.

@@ -40,42 +40,6 @@ public record PolicyRule(
     Prices prices,
     boolean releaseWhenWritten,
     boolean convertsClientStriped) {
-  /** A policy that leaves files alone that their clients have encoded. */
-  public PolicyRule(
-      String name,
-      FileCriteria files,
-      CodeFamily family,
-      OptionalDouble storageBound,
-      long writeColdAfterMillis,
-      ReadHot readHot,
-      double hysteresis,
-      long minFileBytes,
-      long fillWaitMillis,
-      long waitWhileReadMillis,
-      long maxBytesPerRun,
-      int minServers,
-      Pace pace,
-      Prices prices,
-      boolean releaseWhenWritten) {
-    this(
-        name,
-        files,
-        family,
-        storageBound,
-        writeColdAfterMillis,
-        readHot,
-        hysteresis,
-        minFileBytes,
-        fillWaitMillis,
-        waitWhileReadMillis,
-        maxBytesPerRun,
-        minServers,
-        pace,
-        prices,
-        releaseWhenWritten,
-        false);
-  }
-
   /** Whether data is encoded once into a single code, hot or cold. */
   public boolean isSingle() {
     return family.isSingle();

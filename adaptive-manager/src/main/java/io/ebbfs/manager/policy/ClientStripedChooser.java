@@ -41,7 +41,7 @@ final class ClientStripedChooser {
         .forEach(transition -> underWay.put(transition.groupFileId(), transition));
   }
 
-  /** Decides which files are converted now, those that were written first before others. */
+  /** Decides which files are converted now. Files that were written earlier come first. */
   void decide(List<Decision> decisions) {
     if (!view.rule().convertsClientStriped()) {
       return;

@@ -40,44 +40,6 @@ public record FileView(
     int replication,
     Pin pin,
     long groupStoredBytes) {
-  /** A file that its client has not encoded. */
-  public FileView(
-      long id,
-      String path,
-      String owner,
-      String group,
-      long lengthBytes,
-      long modifiedMillis,
-      boolean underConstruction,
-      int blocks,
-      int stripedBlocks,
-      long storedBytes,
-      long replicatedBytes,
-      long replicatedStoredBytes,
-      List<Long> stripeIds,
-      long transitionId,
-      int replication,
-      Pin pin) {
-    this(
-        id,
-        path,
-        owner,
-        group,
-        lengthBytes,
-        modifiedMillis,
-        underConstruction,
-        blocks,
-        stripedBlocks,
-        storedBytes,
-        replicatedBytes,
-        replicatedStoredBytes,
-        stripeIds,
-        transitionId,
-        replication,
-        pin,
-        0);
-  }
-
   /** A block outside of stripes has no parities, so it needs a second replica. */
   private static final int FEWEST_REPLICAS = 2;
 

@@ -754,7 +754,7 @@ public final class NamespaceView implements AutoCloseable {
       return;
     }
     String path = (directory.equals("/") ? "" : directory) + "/" + PathIndex.nameOf(row);
-    boolean moves = !path.equals(pathOf(row));
+    boolean moves = !path.equals(PathIndex.pathOf(row));
     if (moves && path.length() > MOST_PATH_CHARS) {
       return; // the directory lies below itself, until the rename of another one is known
     }
@@ -766,10 +766,6 @@ public final class NamespaceView implements AutoCloseable {
     if (!row.hasFile() && (moves || !row.getDirectory().hasPin())) {
       below.accept(id);
     }
-  }
-
-  private static String pathOf(ViewInodeRow row) {
-    return row.hasFile() ? row.getFile().getPath() : row.getDirectory().getPath();
   }
 
   /** The pin of a file of these stripes has changed. */

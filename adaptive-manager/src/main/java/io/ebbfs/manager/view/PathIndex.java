@@ -152,8 +152,11 @@ final class PathIndex {
 
   /** The name of an inode: the last part of its path. */
   static String nameOf(ViewInodeRow row) {
-    String path = row.hasFile() ? row.getFile().getPath() : row.getDirectory().getPath();
-    return nameOf(path);
+    return nameOf(pathOf(row));
+  }
+
+  static String pathOf(ViewInodeRow row) {
+    return row.hasFile() ? row.getFile().getPath() : row.getDirectory().getPath();
   }
 
   static String nameOf(String path) {

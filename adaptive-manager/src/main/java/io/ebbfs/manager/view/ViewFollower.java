@@ -21,6 +21,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
@@ -286,42 +287,38 @@ public final class ViewFollower implements AutoCloseable {
    */
   private void awaitFirstConnection() {
     synchronized (monitor) {
-      if (hasTriedToConnect) {
-        return;
-      }
-      failure = null;
-      try {
-        while (!hasTriedToConnect && failure == null && !stopping && thread.isAlive()) {
-          monitor.wait(1_000);
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
       if (!hasTriedToConnect) {
-        throw failure != null ? failure : notKept();
+        await(() -> hasTriedToConnect);
       }
     }
-  }
-
-  private static NamenodeException notKept() {
-    return new NamenodeException("the view of the namespace is not kept now; try again later");
   }
 
   private void awaitReading() {
     synchronized (monitor) {
       long wanted = ++wantedReading;
-      failure = null;
-      monitor.notifyAll();
-      try {
-        while (doneReading < wanted && failure == null && !stopping && thread.isAlive()) {
-          monitor.wait(1_000);
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+      await(() -> doneReading >= wanted);
+    }
+  }
+
+  /**
+   * Waits until the follower has done something. The caller holds the monitor.
+   *
+   * @throws NamenodeException if the follower fails before, or ends
+   */
+  private void await(BooleanSupplier done) {
+    failure = null;
+    monitor.notifyAll();
+    try {
+      while (!done.getAsBoolean() && failure == null && !stopping && thread.isAlive()) {
+        monitor.wait(1_000);
       }
-      if (doneReading < wanted) {
-        throw failure != null ? failure : notKept();
-      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    if (!done.getAsBoolean()) {
+      throw failure != null
+          ? failure
+          : new NamenodeException("the view of the namespace is not kept now; try again later");
     }
   }
 

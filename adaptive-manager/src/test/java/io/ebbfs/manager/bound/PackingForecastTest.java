@@ -29,7 +29,8 @@ class PackingForecastTest {
         List.of(7L),
         0,
         3,
-        Pin.NONE);
+        Pin.NONE,
+        0);
   }
 
   private static long dataBytes(FileView file) {

@@ -18,7 +18,8 @@ class HeldBackTest {
   private static final FileView OF_B_BELOW_X = file(3, "/b/x/f");
 
   private static FileView file(long id, String path) {
-    return new FileView(id, path, "o", "g", 1, 1, false, 1, 0, 3, 1, 3, List.of(), 0, 3, Pin.NONE);
+    return new FileView(
+        id, path, "o", "g", 1, 1, false, 1, 0, 3, 1, 3, List.of(), 0, 3, Pin.NONE, 0);
   }
 
   private static FileView fileOf(long id) {

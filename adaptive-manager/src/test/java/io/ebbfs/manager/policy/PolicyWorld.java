@@ -82,12 +82,19 @@ final class PolicyWorld {
         6,
         pace,
         Prices.DEFAULT,
+        false,
         false);
   }
 
   /** The same policy, by which read files may stay replicated for so long. */
   static PolicyRule waitingWhileRead(long millis, PolicyRule rule) {
-    return with(rule, rule.files(), millis, rule.maxBytesPerRun(), rule.releaseWhenWritten());
+    return with(
+        rule,
+        rule.files(),
+        millis,
+        rule.maxBytesPerRun(),
+        rule.releaseWhenWritten(),
+        rule.convertsClientStriped());
   }
 
   /** The same policy for files of one owner only. */
@@ -95,36 +102,43 @@ final class PolicyWorld {
     FileCriteria files =
         new FileCriteria(rule.files().paths(), rule.files().excluded(), Set.of(owner), Set.of());
     return with(
-        rule, files, rule.waitWhileReadMillis(), rule.maxBytesPerRun(), rule.releaseWhenWritten());
+        rule,
+        files,
+        rule.waitWhileReadMillis(),
+        rule.maxBytesPerRun(),
+        rule.releaseWhenWritten(),
+        rule.convertsClientStriped());
   }
 
   /** The same policy that has so many bytes under way at once. */
   static PolicyRule withBytesPerRun(long bytes, PolicyRule rule) {
-    return with(rule, rule.files(), rule.waitWhileReadMillis(), bytes, rule.releaseWhenWritten());
+    return with(
+        rule,
+        rule.files(),
+        rule.waitWhileReadMillis(),
+        bytes,
+        rule.releaseWhenWritten(),
+        rule.convertsClientStriped());
   }
 
   /** The same policy that makes replicas of data that is written again. */
   static PolicyRule releasing(PolicyRule rule) {
-    return with(rule, rule.files(), rule.waitWhileReadMillis(), rule.maxBytesPerRun(), true);
+    return with(
+        rule,
+        rule.files(),
+        rule.waitWhileReadMillis(),
+        rule.maxBytesPerRun(),
+        true,
+        rule.convertsClientStriped());
   }
 
   /** The same policy that converts files that their clients have encoded. */
   static PolicyRule convertingClientStriped(PolicyRule rule) {
-    return new PolicyRule(
-        rule.name(),
+    return with(
+        rule,
         rule.files(),
-        rule.family(),
-        rule.storageBound(),
-        rule.writeColdAfterMillis(),
-        rule.readHot(),
-        rule.hysteresis(),
-        rule.minFileBytes(),
-        rule.fillWaitMillis(),
         rule.waitWhileReadMillis(),
         rule.maxBytesPerRun(),
-        rule.minServers(),
-        rule.pace(),
-        rule.prices(),
         rule.releaseWhenWritten(),
         true);
   }
@@ -134,7 +148,8 @@ final class PolicyWorld {
       FileCriteria files,
       long waitWhileReadMillis,
       long maxBytesPerRun,
-      boolean releaseWhenWritten) {
+      boolean releaseWhenWritten,
+      boolean convertsClientStriped) {
     return new PolicyRule(
         rule.name(),
         files,
@@ -150,7 +165,8 @@ final class PolicyWorld {
         rule.minServers(),
         rule.pace(),
         rule.prices(),
-        releaseWhenWritten);
+        releaseWhenWritten,
+        convertsClientStriped);
   }
 
   /** Plans a transition of a stripe that the manager has not proposed. */

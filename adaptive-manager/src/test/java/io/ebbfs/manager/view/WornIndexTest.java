@@ -59,6 +59,7 @@ class WornIndexTest {
                 1,
                 Pace.FREE,
                 Prices.DEFAULT,
+                false,
                 false)));
   }
 

@@ -111,6 +111,7 @@ record PolicySystem(String name, Optional<PolicyRule> rule, Memory memory) {
                 1,
                 Pace.FREE,
                 Prices.DEFAULT,
+                false,
                 false)),
         memory);
   }

@@ -241,7 +241,8 @@ final class StoredFiles {
               List.copyOf(ids.get(file)),
               0,
               REPLICAS,
-              Pin.NONE);
+              Pin.NONE,
+              0);
     }
   }
 }

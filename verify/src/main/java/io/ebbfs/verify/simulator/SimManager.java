@@ -65,6 +65,7 @@ final class SimManager {
                     Math.max(servers(pair.fast(), pair), servers(pair.compact(), pair)),
                     Pace.FREE,
                     Prices.DEFAULT,
+                    false,
                     false)));
   }
 

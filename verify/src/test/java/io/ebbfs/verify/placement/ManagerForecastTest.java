@@ -77,7 +77,8 @@ class ManagerForecastTest {
               List.of(),
               0,
               3,
-              Pin.NONE));
+              Pin.NONE,
+              0));
     }
     return files;
   }
