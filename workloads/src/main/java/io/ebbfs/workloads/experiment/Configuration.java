@@ -41,25 +41,40 @@ final class Configuration {
 
   /** A policy for each workload's tree, so that each has its own bound. */
   private static String policies(Experiment experiment, Variant system) {
-    if (system.codes().isEmpty()) {
-      return NO_POLICIES;
-    }
+    return system.codes().isEmpty()
+        ? NO_POLICIES
+        : policies(
+            experiment,
+            system
+                .code()
+                .map(Configuration::single)
+                .orElseGet(() -> family(experiment.policy(), system)));
+  }
+
+  /** Policies that bring all data into one code, whatever is read. */
+  static String allIn(Experiment experiment, String code) {
+    return policies(experiment, single(code));
+  }
+
+  private static String single(String code) {
+    return "    code: %s%n".formatted(code);
+  }
+
+  private static String family(Policy policy, Variant system) {
+    return "    family: %s%n    storageBound: %s%n    readHot: %s%n    hysteresis: %s%n"
+        .formatted(
+            system.family().orElseThrow(),
+            system.bound().map(String::valueOf).orElse("null"),
+            policy.readHot(),
+            plain(policy.hysteresis()));
+  }
+
+  private static String policies(Experiment experiment, String codes) {
     StringBuilder yaml = new StringBuilder("policies:\n");
     Policy policy = experiment.policy();
     for (String workload : experiment.data().workloads()) {
       yaml.append("  - name: %s%n    paths: [/%s]%n".formatted(workload, workload));
-      system.code().ifPresent(code -> yaml.append("    code: %s%n".formatted(code)));
-      system
-          .family()
-          .ifPresent(
-              family ->
-                  yaml.append(
-                      "    family: %s%n    storageBound: %s%n    readHot: %s%n    hysteresis: %s%n"
-                          .formatted(
-                              family,
-                              system.bound().map(String::valueOf).orElse("null"),
-                              policy.readHot(),
-                              plain(policy.hysteresis()))));
+      yaml.append(codes);
       yaml.append(
           "    writeColdAfter: %dms%n    fillWait: %dms%n    maxBytesPerRun: 10GiB%n"
               .formatted(policy.writeColdAfterMillis(), policy.fillWaitMillis()));

@@ -112,8 +112,8 @@ public record Experiment(
    * @param diskLosses disks that fail, each after the repair of the one before
    * @param readersDuringRepair clients that read whole files during further repairs of servers and
    *     during the timetable
-   * @param convertDuringFaults whether the policies apply again during the timetable: the data has
-   *     cooled by then, so faults meet conversions. Otherwise codes stay frozen
+   * @param convertDuringFaults whether all data is converted during the timetable, into each code
+   *     of the system in turn, so that faults meet conversions. Otherwise codes stay frozen
    * @param grep the workload whose files a MapReduce job reads; empty for none
    */
   public record Measure(

@@ -1,5 +1,6 @@
 package io.ebbfs.workloads.experiment;
 
+import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.fault.FaultInjector;
 import io.ebbfs.fault.FaultPlayer;
 import io.ebbfs.fault.FaultPlayer.Fired;
@@ -7,6 +8,7 @@ import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
+import io.ebbfs.testbed.process.BackgroundLoop;
 import io.ebbfs.workloads.experiment.Experiment.Measure;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
 import io.ebbfs.workloads.results.Results;
@@ -49,6 +51,9 @@ final class SystemRun {
   private static final long GREP_MILLIS = 300_000;
   private static final long TIMETABLE_MILLIS = 120_000;
   private static final long ALONE_MILLIS = 8_000;
+
+  /** A few runs of the policies, and the time for the conversions that they propose. */
+  private static final long CONVERT_MILLIS = 25_000;
 
   private final Experiment experiment;
   private final Variant system;
@@ -374,6 +379,24 @@ final class SystemRun {
     return foreground.endMillis();
   }
 
+  /**
+   * Has all data converted into each code of the system in turn. What the reads alone convert would
+   * depend on how the workloads cool, and may be nothing.
+   */
+  private void changeCodes() throws InterruptedException {
+    try {
+      for (int turn = 0; ; turn++) {
+        ErasureCode code = system.codes().get(turn % system.codes().size());
+        apply(Configuration.allIn(experiment, code.name()));
+        Thread.sleep(CONVERT_MILLIS);
+      }
+    } catch (IOException e) {
+      if (!Thread.currentThread().isInterrupted()) {
+        notes.add("the codes were changed no more: " + e.getMessage());
+      }
+    }
+  }
+
   private long conversionsDone() throws IOException {
     return new StateSummary(experiment, bench, data)
         .conversions().stream()
@@ -395,13 +418,11 @@ final class SystemRun {
             random);
     boolean converts = experiment.measure().convertDuringFaults();
     long before = conversionsDone();
-    if (converts) {
-      apply(experiment.configuration(system).get(Configuration.POLICIES));
-      Thread.sleep(POLICIES_MILLIS);
-    }
     List<Fired> fired;
-    try (FaultPlayer player =
-        new FaultPlayer(experiment.faults(), new FaultInjector(bench.cluster(), random))) {
+    try (BackgroundLoop conversions =
+            new BackgroundLoop("conversions", converts ? this::changeCodes : () -> {});
+        FaultPlayer player =
+            new FaultPlayer(experiment.faults(), new FaultInjector(bench.cluster(), random))) {
       player.await(experiment.faults().endMillis() + TIMETABLE_MILLIS);
       LossMeasurement.awaitWhole(bench);
       fired = player.fired();
