@@ -17,6 +17,7 @@ import io.ebbfs.workloads.results.Results.Environment;
 import io.ebbfs.workloads.results.Results.Incident;
 import io.ebbfs.workloads.results.Results.Job;
 import io.ebbfs.workloads.results.Results.Repair;
+import io.ebbfs.workloads.results.Results.Sample;
 import io.ebbfs.workloads.results.Results.TimedRead;
 import io.ebbfs.workloads.results.Results.WorkloadInfo;
 import io.ebbfs.workloads.traffic.GrepJob;
@@ -158,7 +159,9 @@ final class SystemRun {
       timed("snapshot", this::takeSnapshot);
       timed("servers lost", this::servers);
       timed("servers lost under load", this::underLoad);
-      timed("timetable", this::timetable);
+      timed(
+          experiment.measure().convertDuringFaults() ? Sample.BY_ORDER : "timetable",
+          this::timetable);
       sampler.phase("end");
       return new Results(
           Results.FORMAT,

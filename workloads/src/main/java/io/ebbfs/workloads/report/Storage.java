@@ -4,6 +4,7 @@ import io.ebbfs.workloads.results.Results;
 import io.ebbfs.workloads.results.Results.Sample;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Storage over time against the bound. */
 final class Storage {
@@ -48,7 +49,7 @@ final class Storage {
   static List<Course> courses(Results results) {
     List<Course> courses = new ArrayList<>();
     for (String workload :
-        results.storage().stream()
+        samples(results)
             .flatMap(s -> s.overhead().keySet().stream())
             .distinct()
             .sorted()
@@ -58,9 +59,12 @@ final class Storage {
     return courses;
   }
 
+  private static Stream<Sample> samples(Results results) {
+    return results.storage().stream().filter(sample -> !sample.phase().equals(Sample.BY_ORDER));
+  }
+
   private static Course course(Results results, String workload) {
-    List<Sample> own =
-        results.storage().stream().filter(s -> s.overhead().get(workload) != null).toList();
+    List<Sample> own = samples(results).filter(s -> s.overhead().get(workload) != null).toList();
     Double bound = results.system().bound();
     List<Sample> adapted = adapted(own, bound, workload);
     List<Sample> above =

@@ -268,6 +268,7 @@ public record Results(
    * The storage overhead at one moment.
    *
    * @param second since the run began
+   * @param phase of the run; no bound holds in the phase {@link #BY_ORDER}
    * @param overhead stored bytes per byte of encoded data, by workload; absent while nothing is
    *     encoded
    * @param fastShare share of the encoded bytes in the fast code, by workload
@@ -278,7 +279,10 @@ public record Results(
       String phase,
       Map<String, Double> overhead,
       Map<String, Double> fastShare,
-      int running) {}
+      int running) {
+    /** All data is brought into one code after the other by order, whatever that stores. */
+    public static final String BY_ORDER = "conversions by order";
+  }
 
   /** A MapReduce job over a workload's files: "healthy" or "degraded". */
   public record Job(String what, String workload, int repetition, double seconds, long bytes) {}

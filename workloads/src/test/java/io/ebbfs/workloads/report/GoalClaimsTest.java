@@ -181,6 +181,17 @@ final class GoalClaimsTest {
   }
 
   @Test
+  void noBoundHoldsWhileAllDataIsConvertedByOrder() {
+    List<Sample> samples = new ArrayList<>(Synthetic.product().storage());
+    samples.add(new Sample(301, Sample.BY_ORDER, Map.of("FB", 1.8, "CC9", 1.8), Map.of(), 0));
+    Claim claim =
+        claim(
+            withProduct(Synthetic.withStorage(Synthetic.product(), samples)),
+            "The bound is never exceeded");
+    assertThat(claim.verdict()).isEqualTo(Verdict.CONFIRMED);
+  }
+
+  @Test
   void theFirstStripesOnTheWayToTheBoundAreCountedApart() {
     List<Sample> samples = new ArrayList<>(Synthetic.product().storage());
     samples.add(0, new Sample(-1, "heat", Map.of("FB", 1.7), Map.of(), 9));
