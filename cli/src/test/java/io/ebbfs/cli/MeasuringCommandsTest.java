@@ -106,6 +106,10 @@ class MeasuringCommandsTest {
     assertThat(refused("verify", "kills", "--seed", "x")).contains("'x' is not a whole number");
     assertThat(refused("verify", "kills", "--only")).contains("--only has no value");
     assertThat(refused("verify", "conversions", "--quick")).contains("unknown option --quick");
+    assertThat(refused("verify", "scale", "--alone", "--files", "9"))
+        .contains("--files is 9: give at least 10000");
+    assertThat(refused("verify", "scale", "--alone", "--serve"))
+        .contains("--alone is for figures, and --serve measures none: leave one out");
     assertThat(refused("prove", "simulator", "--steps", "0")).contains("give at least 1");
     assertThat(ebb("--help").out()).doesNotContain("prove");
   }

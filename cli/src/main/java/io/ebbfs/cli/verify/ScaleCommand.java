@@ -35,6 +35,11 @@ final class ScaleCommand implements Callable<Integer> {
   private long files = 10_000_000;
 
   @Option(
+      names = "--alone",
+      description = "Measures all of the files only, and no tenth of them before.")
+  private boolean alone;
+
+  @Option(
       names = "--seconds",
       paramLabel = "S",
       description = "How long the work is watched at each size (default: ${DEFAULT-VALUE}).")
@@ -68,15 +73,13 @@ final class ScaleCommand implements Callable<Integer> {
     }
     RunFiles.write(
         Optional.ofNullable(json).map(Path::toAbsolutePath),
-        new ScaleComparison(files, seconds, place.toAbsolutePath()).run(System.out));
+        new ScaleComparison(files, alone, seconds, place.toAbsolutePath()).run(System.out));
     return 0;
   }
 
   private void serve(Path place) throws Exception {
-    if (json != null) {
-      throw new ParameterException(
-          command.commandLine(), "--json is for figures, and --serve measures none: leave one out");
-    }
+    refuseWithServe("--json", json != null);
+    refuseWithServe("--alone", alone);
     ScaleDashboard dashboard = new ScaleDashboard(files, place, System.out);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(dashboard), "stop"));
     try {
@@ -90,6 +93,14 @@ final class ScaleCommand implements Callable<Integer> {
             + " its files%n",
         files, dashboard.address(), dashboard.tokenFile());
     new CountDownLatch(1).await();
+  }
+
+  private void refuseWithServe(String option, boolean isGiven) {
+    if (isGiven) {
+      throw new ParameterException(
+          command.commandLine(),
+          option + " is for figures, and --serve measures none: leave one out");
+    }
   }
 
   private static void end(ScaleDashboard dashboard) {

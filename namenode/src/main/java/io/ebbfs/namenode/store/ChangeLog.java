@@ -106,6 +106,22 @@ public final class ChangeLog {
     }
   }
 
+  /** Adds what rows count that came past transactions. Nobody is told of the rows. */
+  void addSum(Usage usage) throws IOException {
+    Change change = new Change(newKey(0), usage, ChangedIds.NONE);
+    store.transact(
+        0,
+        Durability.RELAXED,
+        transaction -> {
+          transaction.put(
+              Tables.CHANGE,
+              change.key(),
+              ChangeRow.newBuilder().setUsage(usage.message()).build());
+          return null;
+        });
+    noteCommitted(change);
+  }
+
   // ---- for copies of stores ---------------------------------------------------------------------
 
   /** Whether this process writes copies of all rows: the rows with the sums are among them. */

@@ -189,6 +189,11 @@ public final class RocksDbStore implements MetadataStore {
     }
   }
 
+  /** For filling this store, which is new, with very many rows. The caller closes it first. */
+  public SortedRows sortedRows() throws IOException {
+    return new SortedRows(files, changes);
+  }
+
   @Override
   public ChangeLog changes() {
     return changes;

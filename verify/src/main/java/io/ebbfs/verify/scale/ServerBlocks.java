@@ -32,12 +32,16 @@ final class ServerBlocks implements AutoCloseable {
     return directory.resolve("server-" + server);
   }
 
+  /** Thread-safe. */
   void add(int server, int disk, long blockId) throws IOException {
-    files.get(server).writeByte(disk);
-    files.get(server).writeLong(blockId);
+    DataOutputStream file = files.get(server);
+    synchronized (file) {
+      file.writeByte(disk);
+      file.writeLong(blockId);
+    }
   }
 
-  /** The blocks of a server, by disk. Nothing may be added any more. */
+  /** The blocks of a server in the order of their ids, by disk. To be called after a close. */
   List<List<Long>> read(int server) throws IOException {
     List<List<Long>> blocks = new ArrayList<>();
     for (int disk = 0; disk < disks; disk++) {
@@ -50,6 +54,7 @@ final class ServerBlocks implements AutoCloseable {
         try {
           disk = in.readByte();
         } catch (EOFException e) {
+          blocks.forEach(ids -> ids.sort(null));
           return blocks;
         }
         blocks.get(disk).add(in.readLong());

@@ -23,7 +23,6 @@ import io.ebbfs.testbed.cluster.KafkaFiles;
 import io.ebbfs.testbed.process.ServerLog;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -51,7 +50,11 @@ final class SyntheticCluster implements AutoCloseable {
   private static final int READ_ONE_OF = 5;
 
   private static final int EVENTS_PER_COUNT = 5_000;
-  private static final long FILL_SECONDS = 3_600;
+
+  /** The manager reads several times as many. */
+  private static final long LEAST_FILES_PER_SECOND = 5_000;
+
+  private static final long LEAST_FILL_SECONDS = 3_600;
   private static final double SHOW_EVERY_NANOS = 10e9;
 
   static final String POLICIES =
@@ -105,7 +108,7 @@ final class SyntheticCluster implements AutoCloseable {
    *
    * @param inOneDirectory so many files are in one directory
    */
-  void fill(long inOneDirectory) throws IOException {
+  void fill(long inOneDirectory) throws Exception {
     synchronized (working) {
       requireOpen();
       write(inOneDirectory);
@@ -118,38 +121,28 @@ final class SyntheticCluster implements AutoCloseable {
     }
   }
 
-  private void write(long inOneDirectory) throws IOException {
+  private void write(long inOneDirectory) throws Exception {
     long modified = System.currentTimeMillis() - 30L * 86_400_000;
     serverBlocks = new ServerBlocks(directory.resolve("blocks"), SERVERS, DISKS);
-    try (ServerBlocks written = serverBlocks;
+    try (ServerBlocks blocks = serverBlocks;
         RocksDbStore store =
             RocksDbStore.open(
                 directory.resolve("namenode/metadata"),
                 60_000,
                 256L << 20,
                 FailedSync::stopProcess)) {
-      store.changes().open();
       long[] shown = {System.nanoTime()};
-      new SyntheticNamespace(store, SERVERS, DISKS, modified, written::add)
+      int threads = Runtime.getRuntime().availableProcessors();
+      new SyntheticNamespace(store, blocks, SERVERS, DISKS, threads, modified)
           .fill(
               files,
               inOneDirectory,
               done -> {
                 requireOpen();
-                if (done % 100_000 == 0) {
-                  fold(store);
+                synchronized (shown) {
+                  shown[0] = show(shown[0], "files are written", done);
                 }
-                shown[0] = show(shown[0], "files are written", done);
               });
-      fold(store);
-    }
-  }
-
-  private static void fold(RocksDbStore store) {
-    try {
-      store.changes().fold();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 
@@ -282,7 +275,8 @@ final class SyntheticCluster implements AutoCloseable {
   /** Starts the manager and waits until its view is complete. */
   void startManager() throws Exception {
     manager.start();
-    long deadline = System.nanoTime() + FILL_SECONDS * 1_000_000_000L;
+    long seconds = Math.max(LEAST_FILL_SECONDS, files / LEAST_FILES_PER_SECOND);
+    long deadline = System.nanoTime() + seconds * 1_000_000_000L;
     long shown = System.nanoTime();
     while (!manager.follower().status().complete() || !manager.follower().status().following()) {
       if (System.nanoTime() > deadline) {
