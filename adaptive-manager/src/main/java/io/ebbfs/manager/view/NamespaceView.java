@@ -80,6 +80,10 @@ public final class NamespaceView implements AutoCloseable {
   private boolean nextIsWhole;
   // Stripes that the work under way has read; null if it reads them anew.
   private Map<Long, Optional<StripeView>> stripesReadOnce;
+  // The pins below directories that the work under way has found; null if it finds them anew.
+  private Map<Long, Pin> pinsFoundOnce;
+  // Whether the view had no row when the reading of everything began.
+  private boolean beganEmpty;
   private ViewPositionRow position;
   private long reading;
   // As of the end of the last change, for readers that do not wait for whoever writes.
@@ -386,10 +390,20 @@ public final class NamespaceView implements AutoCloseable {
     withStripesReadOnce(
         () -> {
           Set<Long> moved = putAll(page.getDirectoriesList());
-          page.getFilesList().forEach(this::put);
+          putFiles(page.getFilesList());
           moveBelow(moved);
         });
     settle();
+  }
+
+  /** Files that follow each other are often in one directory, whose pin is found once. */
+  private void putFiles(List<FileStatusProto> files) {
+    pinsFoundOnce = new HashMap<>();
+    try {
+      files.forEach(this::put);
+    } finally {
+      pinsFoundOnce = null;
+    }
   }
 
   /**
@@ -640,7 +654,10 @@ public final class NamespaceView implements AutoCloseable {
 
   /** The pin that holds for a file: its own, or that of the nearest directory that has one. */
   public synchronized Pin pinOf(FileStatusProto file) {
-    return PinResolver.of(file, this::directory);
+    return file.hasPin() || pinsFoundOnce == null
+        ? PinResolver.of(file, this::directory)
+        : pinsFoundOnce.computeIfAbsent(
+            file.getParentId(), parent -> PinResolver.below(parent, this::directory));
   }
 
   private DirectoryStatusProto directory(long id) {
@@ -840,9 +857,10 @@ public final class NamespaceView implements AutoCloseable {
   /** The policy of a file has changed: stripes without a policy of their own follow their files. */
   private void bindStripes(List<Long> stripeIds) {
     for (long id : stripeIds) {
-      ViewStripeRow row = store.stripe(id);
-      StripeView stripe = row == null ? null : ViewReader.stripe(row);
-      if (row != null && sortings().stream().anyMatch(sorting -> sorting.followsFiles(stripe))) {
+      StripeView known = stripeForState(id);
+      if (known != null && sortings().stream().anyMatch(sorting -> sorting.followsFiles(known))) {
+        ViewStripeRow row = store.stripe(id);
+        StripeView stripe = ViewReader.stripe(row);
         leave(stripe, row);
         enter(stripe, row.getStatus(), row.getReading());
       }
@@ -863,13 +881,20 @@ public final class NamespaceView implements AutoCloseable {
 
   /** Everything is going to be put, page by page; changes may be put meanwhile. */
   public synchronized void beginReading() {
+    beganEmpty = store.isEmpty();
     reading++;
     store.putReading(reading);
     store.commit();
   }
 
-  /** Ends a reading: removes the rows that the reading has not put, step by step. */
+  /**
+   * Ends a reading: removes the rows that the reading has not put, step by step. Where there was no
+   * row before the reading, it has put all of them.
+   */
   public void endReading() {
+    if (beganEmpty) {
+      return;
+    }
     long after = -1;
     do {
       after = dropInodes(after);

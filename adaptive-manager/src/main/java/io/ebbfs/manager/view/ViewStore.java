@@ -209,6 +209,15 @@ final class ViewStore implements AutoCloseable {
 
   // ---- rows -------------------------------------------------------------------------------------
 
+  /** Whether there is neither an inode nor a stripe. */
+  boolean isEmpty() {
+    boolean[] empty = {true};
+    for (ColumnFamilyHandle family : List.of(inodes(), stripes())) {
+      each(family, NOTHING, NOTHING, (key, value) -> empty[0] = false);
+    }
+    return empty[0];
+  }
+
   /** Null if there is none. */
   ViewInodeRow inode(long id) {
     return get(inodes(), key(id), ViewInodeRow.parser());
