@@ -53,6 +53,15 @@ public interface MetadataStore extends AutoCloseable {
   }
 
   /**
+   * Runs a transaction of background work that neither locks nor writes. Its scans may see a table
+   * as it was at any moment since the begin of the transaction. Scans of partitions in their order
+   * are cheap.
+   */
+  default <R> R listInBackground(long partitionHint, TransactionBody<R> body) throws IOException {
+    return transactInBackground(partitionHint, body);
+  }
+
+  /**
    * A page of all rows of a table, outside of any transaction. Each row is committed, but the page
    * is no snapshot. The rows of a partition follow each other in key order; the order of partitions
    * is up to the store, and always the same. For background scans.

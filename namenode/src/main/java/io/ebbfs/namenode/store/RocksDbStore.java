@@ -89,6 +89,16 @@ public final class RocksDbStore implements MetadataStore {
     return transact(uncached, Durability.RELAXED, body);
   }
 
+  @Override
+  public <R> R listInBackground(long partitionHint, TransactionBody<R> body) throws IOException {
+    gate.enter(); // first: the iterators are closed before the database
+    try (SequentialScans scans = rows.sequential()) {
+      return transact(new SequentialRows(scans), Durability.RELAXED, body);
+    } finally {
+      gate.leave();
+    }
+  }
+
   private <R> R transact(
       BufferedTransaction.Committed read, Durability durability, TransactionBody<R> body)
       throws IOException {
@@ -217,7 +227,7 @@ public final class RocksDbStore implements MetadataStore {
   /**
    * Rows past the cache. They are as new as the cached ones: a commit writes to the database first.
    */
-  private final class UncachedRows implements BufferedTransaction.Committed {
+  private class UncachedRows implements BufferedTransaction.Committed {
     @Override
     public <V extends MessageLite> V get(Table<V> table, Key key) throws IOException {
       return rows.get(table, key);
@@ -233,6 +243,21 @@ public final class RocksDbStore implements MetadataStore {
     public <V extends MessageLite> List<Row<V>> scan(
         Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
       return rows.scan(table, partition, after, before, limit);
+    }
+  }
+
+  /** Uncached rows, whose scans share iterators. */
+  private final class SequentialRows extends UncachedRows {
+    private final SequentialScans scans;
+
+    SequentialRows(SequentialScans scans) {
+      this.scans = scans;
+    }
+
+    @Override
+    public <V extends MessageLite> List<Row<V>> scan(
+        Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
+      return rows.scan(scans, table, partition, after, before, limit);
     }
   }
 

@@ -79,6 +79,24 @@ final class RocksRows implements AutoCloseable {
     }
   }
 
+  /** Scans of partitions one after the other, to be closed. */
+  SequentialScans sequential() {
+    return new SequentialScans(table -> database.newIterator(files.family(table), anyTier));
+  }
+
+  /** Rows of a partition between two keys, by one of several scans. */
+  <V extends MessageLite> List<Row<V>> scan(
+      SequentialScans scans, Table<V> table, long partition, Key after, Key before, int limit)
+      throws IOException {
+    byte[] from = after == null ? Key.of(partition).encode() : successor(after);
+    Key end = before == null ? Key.endOf(partition) : before;
+    try {
+      return scans.scan(table, from, end == null ? null : end.encode(), limit);
+    } catch (RocksDBException e) {
+      throw failed("scan of table '" + table.name() + "'", e);
+    }
+  }
+
   /** Rows of a table after a key (or null). The scan displaces no block from the block cache. */
   <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
       throws IOException {

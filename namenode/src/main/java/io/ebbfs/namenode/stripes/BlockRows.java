@@ -77,7 +77,7 @@ public final class BlockRows {
   static SortedMap<Integer, List<String>> liveStorages(
       Transaction transaction, ClusterView cluster, List<StripeMemberProto> members)
       throws IOException {
-    Map<Long, SortedSet<Long>> byOwner = new HashMap<>();
+    SortedMap<Long, SortedSet<Long>> byOwner = new TreeMap<>();
     for (StripeMemberProto member : members) {
       byOwner
           .computeIfAbsent(member.getOwnerId(), owner -> new TreeSet<>())

@@ -43,6 +43,8 @@ final class FileListing {
   /** Few, so that changes of other files seldom have the work repeated. */
   private static final int LOCKED_AT_ONCE = 100;
 
+  private static final int FILES_AT_ONCE = 100;
+
   private final MetadataStore store;
   private final int replication;
 
@@ -68,10 +70,13 @@ final class FileListing {
     int rows = 0;
     while (true) {
       List<Row<InodeRow>> page = store.scanAll(Tables.INODE, after, PAGE);
-      for (Row<InodeRow> row : page) {
-        after = row.key();
-        rows++;
-        answer.add(row);
+      for (int from = 0; from < page.size(); ) {
+        int most = Math.min(FILES_AT_ONCE, Math.min(limit - answer.size(), MOST_ROWS - rows));
+        int to = Math.min(from + most, page.size());
+        answer.addAll(page.subList(from, to));
+        rows += to - from;
+        after = page.get(to - 1).key();
+        from = to;
         if (answer.size() == limit || rows == MOST_ROWS) {
           return answer.message().setCursor(Cursor.of(after)).build();
         }
@@ -211,39 +216,62 @@ final class FileListing {
       return message.getFilesCount() + message.getDirectoriesCount();
     }
 
-    /** Adds an inode unless it is deleted, lies elsewhere, or is the root. */
+    /** Adds inodes of a page. */
+    void addAll(List<Row<InodeRow>> rows) throws IOException {
+      List<PlacedFile> files = new ArrayList<>();
+      for (Row<InodeRow> row : rows) {
+        place(row).ifPresent(files::add);
+      }
+      if (!files.isEmpty()) {
+        message.addAllFiles(
+            store.listInBackground(
+                files.get(0).inode().getId(), transaction -> statuses(transaction, files)));
+      }
+    }
+
+    /** Adds an inode of which somebody has heard that it changed. */
     void add(Row<InodeRow> row) throws IOException {
+      Optional<PlacedFile> file = place(row);
+      if (file.isPresent()) {
+        message.addFiles(
+            store.<FileStatusProto>transact(
+                file.get().inode().getId(),
+                Durability.RELAXED,
+                transaction -> status(transaction, file.get())));
+      }
+    }
+
+    /**
+     * Adds a directory, and returns a file, unless it is deleted, lies elsewhere, or is the root.
+     */
+    private Optional<PlacedFile> place(Row<InodeRow> row) throws IOException {
       InodeRow inode = row.value();
       boolean isFile = inode.getKind() == InodeKindProto.FILE;
       if (inode.getId() == Inode.ROOT_ID || !isFile && !withDirectories) {
-        return;
+        return Optional.empty();
       }
       long parentId = row.key().partition();
       Optional<String> parent = pathOfParent(parentId);
       if (parent.isEmpty()) {
-        return; // deleted, or below a directory that is deleted
+        return Optional.empty(); // deleted, or below a directory that is deleted
       }
       String path = parent.get() + "/" + new String(row.key().rest(), StandardCharsets.UTF_8);
       if (!path.equals(below) && !path.startsWith(below + "/")) {
-        return;
+        return Optional.empty();
       }
       if (isFile) {
-        message.addFiles(
-            store.<FileStatusProto>transact(
-                inode.getId(),
-                Durability.RELAXED,
-                transaction -> status(transaction, inode, parentId, path)));
-      } else {
-        DirectoryStatusProto.Builder directory =
-            DirectoryStatusProto.newBuilder()
-                .setDirectoryId(inode.getId())
-                .setParentId(parentId)
-                .setPath(path);
-        if (inode.hasPin()) {
-          directory.setPin(inode.getPin());
-        }
-        message.addDirectories(directory);
+        return Optional.of(new PlacedFile(inode, parentId, path));
       }
+      DirectoryStatusProto.Builder directory =
+          DirectoryStatusProto.newBuilder()
+              .setDirectoryId(inode.getId())
+              .setParentId(parentId)
+              .setPath(path);
+      if (inode.hasPin()) {
+        directory.setPin(inode.getPin());
+      }
+      message.addDirectories(directory);
+      return Optional.empty();
     }
   }
 
@@ -271,8 +299,20 @@ final class FileListing {
     return path;
   }
 
-  private FileStatusProto status(
-      Transaction transaction, InodeRow inode, long parentId, String path) throws IOException {
+  /** A file and where it is. */
+  private record PlacedFile(InodeRow inode, long parentId, String path) {}
+
+  private List<FileStatusProto> statuses(Transaction transaction, List<PlacedFile> files)
+      throws IOException {
+    List<FileStatusProto> statuses = new ArrayList<>();
+    for (PlacedFile file : files) {
+      statuses.add(status(transaction, file));
+    }
+    return statuses;
+  }
+
+  private FileStatusProto status(Transaction transaction, PlacedFile file) throws IOException {
+    InodeRow inode = file.inode();
     Map<Long, Long> storedByBlock = new HashMap<>();
     for (Row<ReplicaRow> replica : transaction.scan(Tables.REPLICA, inode.getId())) {
       if (replica.value().getState() == ReplicaStateProto.FINALIZED) {
@@ -282,8 +322,8 @@ final class FileListing {
     FileStatusProto.Builder status =
         FileStatusProto.newBuilder()
             .setFileId(inode.getId())
-            .setParentId(parentId)
-            .setPath(path)
+            .setParentId(file.parentId())
+            .setPath(file.path())
             .setOwner(inode.getOwner())
             .setGroup(inode.getGroup())
             .setModifiedMillis(inode.getModifiedMillis())

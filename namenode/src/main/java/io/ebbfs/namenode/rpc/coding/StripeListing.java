@@ -24,6 +24,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -32,6 +33,7 @@ final class StripeListing {
   private static final int MOST_STRIPES = 1_000;
   private static final int MOST_TRANSITIONS = 10_000;
   private static final int IDS_PER_READ = 1_000;
+  private static final int STRIPES_AT_ONCE = 10;
 
   private final MetadataStore store;
   private final CodeRegistry codes;
@@ -67,8 +69,13 @@ final class StripeListing {
     int limit = Cursor.limit(request.getLimit(), MOST_STRIPES);
     Key after = Cursor.parse(request.hasCursor(), request.getCursor());
     List<Row<StripeRow>> page = store.scanAll(Tables.STRIPE, after, limit);
-    for (Row<StripeRow> row : page) {
-      status(row.value().getId(), request.getWithLocations()).ifPresent(response::addStripes);
+    for (int from = 0; from < page.size(); from += STRIPES_AT_ONCE) {
+      List<Row<StripeRow>> rows = page.subList(from, Math.min(from + STRIPES_AT_ONCE, page.size()));
+      store
+          .listInBackground(
+              rows.get(0).value().getId(),
+              transaction -> statuses(transaction, rows, request.getWithLocations()))
+          .forEach(response::addStripes);
     }
     if (page.size() == limit) {
       response.setCursor(Cursor.of(page.get(page.size() - 1).key()));
@@ -90,6 +97,21 @@ final class StripeListing {
               ? Optional.empty()
               : Optional.of(status(transaction, row.get(), withLocations));
         });
+  }
+
+  /** The statuses of rows of a page, which are read anew: the page may be old. */
+  private List<StripeStatusProto> statuses(
+      Transaction transaction, List<Row<StripeRow>> rows, boolean withLocations)
+      throws IOException {
+    List<Optional<StripeRow>> now =
+        transaction.getAll(Tables.STRIPE, rows.stream().map(Row::key).toList());
+    List<StripeStatusProto> statuses = new ArrayList<>();
+    for (Optional<StripeRow> row : now) {
+      if (row.isPresent()) {
+        statuses.add(status(transaction, row.get(), withLocations));
+      }
+    }
+    return statuses;
   }
 
   private StripeStatusProto status(Transaction transaction, StripeRow row, boolean withLocations)
