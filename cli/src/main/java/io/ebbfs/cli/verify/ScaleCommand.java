@@ -66,6 +66,8 @@ final class ScaleCommand implements Callable<Integer> {
       throw new ParameterException(
           command.commandLine(), "--files is %d: give at least %d".formatted(files, LEAST_FILES));
     }
+    refuseWithServe("--json", json != null);
+    refuseWithServe("--alone", alone);
     Path place = RunFiles.place(Optional.ofNullable(directory), "ebbfs-scale");
     if (serve) {
       serve(place.toAbsolutePath().resolve("served"));
@@ -78,8 +80,6 @@ final class ScaleCommand implements Callable<Integer> {
   }
 
   private void serve(Path place) throws Exception {
-    refuseWithServe("--json", json != null);
-    refuseWithServe("--alone", alone);
     ScaleDashboard dashboard = new ScaleDashboard(files, place, System.out);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(dashboard), "stop"));
     try {
@@ -96,7 +96,7 @@ final class ScaleCommand implements Callable<Integer> {
   }
 
   private void refuseWithServe(String option, boolean isGiven) {
-    if (isGiven) {
+    if (serve && isGiven) {
       throw new ParameterException(
           command.commandLine(),
           option + " is for figures, and --serve measures none: leave one out");
