@@ -29,17 +29,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/**
- * Disks, small file systems in memory, become full in the middle of a combine. The test waits more
- * than it computes, so other tests run meanwhile.
- */
+/** Disks, small file systems in memory, become full in the middle of a combine. */
 @Timeout(900)
 @Tag("process")
 @Tag("long")
-@Execution(ExecutionMode.CONCURRENT)
 class FullDiskSystemTest {
   private static final long SEED = 11;
   private static final int SERVERS = 5;

@@ -14,14 +14,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Half a minute of histories with three namenodes. Longer runs are {@code ./ebb verify histories}.
  */
 @Tag("process")
-@Execution(ExecutionMode.CONCURRENT)
 class HistoriesSystemTest {
   private static final long SEED = Long.getLong("ebbfs.seed", 20_261_124);
 

@@ -7,15 +7,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/**
- * One case for each process that may die. The whole matrix is {@code ./ebb verify kills}. The
- * processes wait more than they compute, so other tests run meanwhile.
- */
+/** One case for each process that may die. The whole matrix is {@code ./ebb verify kills}. */
 @Tag("process")
-@Execution(ExecutionMode.CONCURRENT)
 class KillMatrixSystemTest {
   private static final long SEED = Long.getLong("ebbfs.seed", 20_260_301);
 

@@ -14,15 +14,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/**
- * A minute of the soak. Longer runs are {@code ./ebb soak}. Its processes wait more than they
- * compute, so the other tests go on meanwhile.
- */
+/** A minute of the soak. Longer runs are {@code ./ebb soak}. */
 @Tag("process")
-@Execution(ExecutionMode.CONCURRENT)
 class SoakSystemTest {
   private static final long SEED = Long.getLong("ebbfs.seed", 20_261_123);
 
