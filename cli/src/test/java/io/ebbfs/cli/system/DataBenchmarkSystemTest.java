@@ -12,13 +12,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The benchmark of data on both systems, with little data. */
 @Tag("process")
 @Tag("long")
-@Execution(ExecutionMode.CONCURRENT)
 class DataBenchmarkSystemTest {
   private static final List<String> MEASURED =
       List.of("megabytesPerSecond", "cpuSecondsPerGB", "serverCpuSecondsPerGB", "millis");

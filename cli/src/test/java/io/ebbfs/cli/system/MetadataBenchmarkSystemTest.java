@@ -13,13 +13,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The benchmark of metadata on both systems, with small sizes. */
 @Tag("process")
 @Tag("long")
-@Execution(ExecutionMode.CONCURRENT)
 class MetadataBenchmarkSystemTest {
   @TempDir Path directory;
 

@@ -14,8 +14,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Releases are made, installed, upgraded, removed and purged. Needs Debian's dpkg, and root for the
@@ -26,7 +24,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * begins.
  */
 @Tag("process")
-@Execution(ExecutionMode.CONCURRENT)
 class PackagesSystemTest {
   private static final Path HOME = Path.of("..").toAbsolutePath().normalize();
   private static final String OLDER = "0.0.1";
