@@ -78,6 +78,8 @@ class MeasuringCommandsTest {
     assertThat(refused("bench", "data", "--rows", "replicated,walk"))
         .contains("--rows walk: choose from replicated, striped");
     assertThat(refused("bench", "data", "--rounds", "0")).contains("--rounds is 0: give 1 to 100");
+    assertThat(refused("bench", "data", "--rate", "fast"))
+        .contains("--rate fast is no rate of a link: write 200mbit");
     assertThat(refused("bench", "metadata", "--rows", "stat,walk"))
         .contains("--rows walk: choose from mkdir, create");
     assertThat(refused("bench", "metadata", "--connections", "0"))

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.testbed.process.LiveFiles;
 import io.ebbfs.workloads.data.DataBenchmark;
 import io.ebbfs.workloads.data.DataOptions;
@@ -69,6 +70,14 @@ public final class DataCommand implements Callable<Integer> {
   private Integer warmUps;
 
   @Option(
+      names = "--rate",
+      paramLabel = "RATE",
+      description =
+          "Puts the servers of both systems and the measuring clients behind links of this rate,"
+              + " as 200mbit. Needs root.")
+  private String rate;
+
+  @Option(
       names = "--dir",
       paramLabel = "DIR",
       description = "Where both systems keep their files (default: a temporary directory).")
@@ -102,6 +111,9 @@ public final class DataCommand implements Callable<Integer> {
         throw refusal("--rows %s: choose from %s", group, String.join(", ", DataBenchmark.GROUPS));
       }
     }
+    if (rate != null) {
+      checkRate();
+    }
     if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
       throw refusal("--rounds is %d: give 1 to %d", rounds, MOST_ROUNDS);
     }
@@ -109,12 +121,48 @@ public final class DataCommand implements Callable<Integer> {
       throw refusal("--warm-ups is %d: give 0 to %d", warmUps, MOST_ROUNDS);
     }
     return new DataOptions(
-        !groups.isEmpty() ? groups : quick ? DataBenchmark.QUICK_GROUPS : DataBenchmark.GROUPS,
+        groups.isEmpty() ? defaultGroups() : groups,
         warmUps != null ? warmUps : quick ? 1 : 2,
         rounds != null ? rounds : quick ? 1 : 3,
         seed,
         quick,
-        quick ? Sizes.QUICK : Sizes.FULL);
+        quick ? Sizes.QUICK : Sizes.FULL,
+        rate);
+  }
+
+  private List<String> defaultGroups() {
+    if (rate != null) {
+      return DataBenchmark.LINK_GROUPS;
+    }
+    return quick ? DataBenchmark.QUICK_GROUPS : DataBenchmark.GROUPS;
+  }
+
+  private void checkRate() {
+    String objection = objectionTo(rate, ShapedNetwork.isPossible());
+    if (objection != null) {
+      throw refusal("%s", objection);
+    }
+    for (String group : groups) {
+      if (DataBenchmark.LOOPBACK_GROUPS.contains(group)) {
+        throw refusal("--rows %s: its commands run on no link; leave it or --rate out", group);
+      }
+    }
+  }
+
+  /**
+   * Says what forbids a rate; null if nothing does.
+   *
+   * @param possible whether this process may make networks
+   */
+  static String objectionTo(String rate, boolean possible) {
+    if (!ShapedNetwork.isRate(rate)) {
+      return "--rate %s is no rate of a link: write 200mbit, 1gbit or 500kbit".formatted(rate);
+    }
+    return possible
+        ? null
+        : "--rate %s needs root, for network namespaces: run it as root; or leave --rate out, so"
+                .formatted(rate)
+            + " that both systems work on loopback";
   }
 
   private ParameterException refusal(String message, Object... values) {

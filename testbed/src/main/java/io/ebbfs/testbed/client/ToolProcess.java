@@ -132,11 +132,16 @@ public final class ToolProcess implements AutoCloseable {
    * Starts {@code DataTool}, which writes and reads much data, with the optimising compiler.
    *
    * @param jvm flags of its JVM, its heap among them
+   * @param place as that of the constructor
    */
   public static ToolProcess data(
-      Path home, List<String> jvm, Map<String, String> settings, Path log) throws IOException {
-    return new ToolProcess(
-        classPath(home), jvm, "DataTool", List.of(), settings, log, UnaryOperator.identity());
+      Path home,
+      List<String> jvm,
+      Map<String, String> settings,
+      Path log,
+      UnaryOperator<List<String>> place)
+      throws IOException {
+    return new ToolProcess(classPath(home), jvm, "DataTool", List.of(), settings, log, place);
   }
 
   private static String classPath(Path home) throws IOException {

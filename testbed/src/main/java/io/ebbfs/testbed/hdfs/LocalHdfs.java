@@ -4,9 +4,11 @@ import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.HadoopSite;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.testbed.process.FreePorts;
 import io.ebbfs.testbed.process.Launcher;
 import io.ebbfs.testbed.process.ProcessId;
+import io.ebbfs.testbed.process.ProcessNames;
 import io.ebbfs.testbed.process.ServerLog;
 import java.io.File;
 import java.io.IOException;
@@ -30,8 +32,7 @@ public final class LocalHdfs implements AutoCloseable {
   private static final long START_MILLIS = 300_000;
   private static final long END_MILLIS = 30_000;
   private static final int LOG_LINES = 15;
-  private static final String HOST = "127.0.0.1";
-  private static final String NAMENODE = "namenode";
+  private static final String LOOPBACK = "127.0.0.1";
   private static final String SERVER = "org.apache.hadoop.hdfs.server.";
 
   private static final List<String> JVM_OF_FORMAT = List.of("-Xmx256m", "-XX:+UseSerialGC");
@@ -46,7 +47,8 @@ public final class LocalHdfs implements AutoCloseable {
   private final List<ProcessId> runningDataNodes = new ArrayList<>();
   private ProcessId namenode;
 
-  private record DataNode(String name, List<String> command, int transferPort, int ipcPort) {}
+  private record DataNode(
+      String name, String host, List<String> command, int transferPort, int ipcPort) {}
 
   /**
    * What may differ between installations.
@@ -54,10 +56,13 @@ public final class LocalHdfs implements AutoCloseable {
    * @param site settings of {@code hdfs-site.xml} that are added, or replace others
    * @param dataNodeFlags of the JVMs of the DataNodes
    * @param disks of each DataNode
+   * @param network in which the processes run, DataNode i in the place of chunk server i; null for
+   *     loopback
    */
-  public record Options(Map<String, String> site, List<String> dataNodeFlags, int disks) {
+  public record Options(
+      Map<String, String> site, List<String> dataNodeFlags, int disks, ShapedNetwork network) {
     public static final Options DEFAULT =
-        new Options(Map.of(), List.of("-Xmx256m", "-XX:+UseSerialGC"), 1);
+        new Options(Map.of(), List.of("-Xmx256m", "-XX:+UseSerialGC"), 1, null);
 
     public Options {
       site = Map.copyOf(site);
@@ -104,15 +109,19 @@ public final class LocalHdfs implements AutoCloseable {
 
   private void configure() throws IOException {
     HadoopSite.write(
-        conf(), "core-site.xml", Map.of("fs.defaultFS", "hdfs://" + HOST + ":" + port));
+        conf(), "core-site.xml", Map.of("fs.defaultFS", "hdfs://" + host() + ":" + port));
     Map<String, String> site = new LinkedHashMap<>();
     site.put("dfs.namenode.name.dir", nameDirectory().toUri().toString());
-    site.put("dfs.namenode.http-address", HOST + ":0");
+    site.put("dfs.namenode.http-address", host() + ":0");
     // By default it lasts 30 s longer than needed.
     site.put("dfs.namenode.safemode.extension", "0");
     // A DataNode reserves so many bytes for each block that is being written, whatever the size of
     // the file's blocks: with 128 MiB, a thousand writers need 128 GB of free space.
     site.put("dfs.blocksize", "1m");
+    // The addresses of a network of namespaces have no names.
+    site.put(
+        "dfs.namenode.datanode.registration.ip-hostname-check",
+        String.valueOf(options.network() == null));
     site.putAll(options.site());
     HadoopSite.write(conf(), "hdfs-site.xml", site);
     // The jars lack the pages, and the servers do not start without their directories.
@@ -166,8 +175,8 @@ public final class LocalHdfs implements AutoCloseable {
   /** Launches the NameNode and does not wait for it. */
   public void launchNamenode() throws ClusterException {
     namenode =
-        launcher.start(
-            NAMENODE, java(namenodeFlags, "namenode.NameNode"), directory, log(NAMENODE));
+        start(
+            ProcessNames.NAMENODE, ProcessNames.NAMENODE, java(namenodeFlags, "namenode.NameNode"));
   }
 
   /** Ends the NameNode by SIGTERM and waits for its end. */
@@ -182,22 +191,36 @@ public final class LocalHdfs implements AutoCloseable {
   public void launchDataNode() throws ClusterException {
     List<Integer> ports = FreePorts.find(2);
     int index = dataNodes.size();
+    String host = hostOf(ProcessNames.server(index));
     List<String> command = java(options.dataNodeFlags(), "datanode.DataNode");
     command.addAll(
         List.of(
             "-Ddfs.datanode.data.dir=" + disksOf(index),
-            "-Ddfs.datanode.address=" + HOST + ":" + ports.get(0),
-            "-Ddfs.datanode.ipc.address=" + HOST + ":" + ports.get(1),
-            "-Ddfs.datanode.http.address=" + HOST + ":0",
-            "-Ddfs.datanode.hostname=" + HOST));
-    DataNode dataNode = new DataNode("datanode-" + index, command, ports.get(0), ports.get(1));
-    dataNodes.add(dataNode);
-    launch(dataNode);
+            "-Ddfs.datanode.address=" + host + ":" + ports.get(0),
+            "-Ddfs.datanode.ipc.address=" + host + ":" + ports.get(1),
+            "-Ddfs.datanode.http.address=" + host + ":0",
+            "-Ddfs.datanode.hostname=" + host));
+    dataNodes.add(new DataNode("datanode-" + index, host, command, ports.get(0), ports.get(1)));
+    runningDataNodes.add(start(index));
   }
 
-  private void launch(DataNode dataNode) throws ClusterException {
-    runningDataNodes.add(
-        launcher.start(dataNode.name(), dataNode.command(), directory, log(dataNode.name())));
+  private ProcessId start(int dataNode) throws ClusterException {
+    DataNode started = dataNodes.get(dataNode);
+    return start(started.name(), ProcessNames.server(dataNode), started.command());
+  }
+
+  /**
+   * @param place the process of a cluster of EbbFS in whose namespace the daemon runs
+   */
+  private ProcessId start(String daemon, String place, List<String> command)
+      throws ClusterException {
+    ShapedNetwork network = options.network();
+    List<String> placed = network == null ? command : network.command(place, command);
+    return launcher.start(daemon, placed, directory, log(daemon));
+  }
+
+  private String hostOf(String place) {
+    return options.network() == null ? LOOPBACK : options.network().host(place);
   }
 
   /** Kills the DataNodes, so that their disks can be changed. */
@@ -224,16 +247,14 @@ public final class LocalHdfs implements AutoCloseable {
   public void restartDataNode(int index)
       throws ClusterException, IOException, InterruptedException {
     DataNode dataNode = dataNodes.get(index);
-    runningDataNodes.set(
-        index,
-        launcher.start(dataNode.name(), dataNode.command(), directory, log(dataNode.name())));
+    runningDataNodes.set(index, start(index));
     ConditionWaiter.within(START_MILLIS)
         .until(
             "the start of a DataNode",
             () ->
-                accepts(dataNode.transferPort())
+                accepts(dataNode.host(), dataNode.transferPort())
                     ? null
-                    : "nothing listens at " + HOST + ":" + dataNode.transferPort());
+                    : "nothing listens at " + dataNode.host() + ":" + dataNode.transferPort());
   }
 
   /** The ports of data transfer, in the order of {@link #dataNodes}. */
@@ -243,8 +264,8 @@ public final class LocalHdfs implements AutoCloseable {
 
   /** Launches the killed DataNodes again and does not wait for them. */
   public void relaunchDataNodes() throws ClusterException {
-    for (DataNode dataNode : dataNodes) {
-      launch(dataNode);
+    for (int i = 0; i < dataNodes.size(); i++) {
+      runningDataNodes.add(start(i));
     }
   }
 
@@ -284,15 +305,16 @@ public final class LocalHdfs implements AutoCloseable {
             () -> {
               if (!namenode.isAlive()) {
                 throw new ClusterException(
-                    "HDFS's NameNode has ended; its log ends with" + log(NAMENODE).tail(LOG_LINES));
+                    "HDFS's NameNode has ended; its log ends with"
+                        + log(ProcessNames.NAMENODE).tail(LOG_LINES));
               }
-              return accepts(port) ? null : "nothing listens at " + HOST + ":" + port;
+              return accepts(host(), port) ? null : "nothing listens at " + host() + ":" + port;
             });
   }
 
-  private static boolean accepts(int listening) {
+  private static boolean accepts(String host, int listening) {
     try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(HOST, listening), 1000);
+      socket.connect(new InetSocketAddress(host, listening), 1000);
       return true;
     } catch (IOException e) {
       return false;
@@ -304,8 +326,9 @@ public final class LocalHdfs implements AutoCloseable {
     return namenode;
   }
 
+  /** The address of the NameNode. */
   public String host() {
-    return HOST;
+    return hostOf(ProcessNames.NAMENODE);
   }
 
   public int port() {

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * Measures what files cost in EbbFS and in HDFS. Both run at the same time, one works, and the
@@ -23,6 +24,12 @@ public final class DataBenchmark {
   /** Those without waits for dead servers. */
   public static final List<String> QUICK_GROUPS =
       List.of("replicated", "striped", "small", "random", "commands");
+
+  /** Those that are measured on links of a rate unless others are named. */
+  public static final List<String> LINK_GROUPS = List.of("striped");
+
+  /** Those whose clients are processes of their own, which no link holds back. */
+  public static final List<String> LOOPBACK_GROUPS = List.of("commands");
 
   private final Build build;
   private final DataOptions options;
@@ -53,27 +60,42 @@ public final class DataBenchmark {
   public void run(Saver saver) throws IOException, ClusterException, InterruptedException {
     Shape shape = options.shape();
     try (EbbfsSystem ebbfs = EbbfsSystem.start(build, directory.resolve("ebbfs"), shape);
-        EndWithJvm ebbfsEnd = new EndWithJvm(directory.resolve("ebbfs"));
-        HdfsSystem hdfs = HdfsSystem.start(build, directory.resolve("hdfs"), shape);
-        EndWithJvm hdfsEnd = new EndWithJvm(directory.resolve("hdfs"));
-        DataClient ebbfsClient = client(ebbfs);
-        DataClient hdfsClient = client(hdfs)) {
-      List<Side> sides = List.of(new Side(ebbfs, ebbfsClient), new Side(hdfs, hdfsClient));
-      environment.seen(hdfsClient);
-      LiveServers.await(sides, shape.servers());
-      Meter meter = new Meter(sides);
-      for (RowGroup group : groups()) {
-        group.rows().forEach(runs::open);
-        measure(group, sides, meter);
-        saver.save(results());
+        EndWithJvm ebbfsEnd = new EndWithJvm(directory.resolve("ebbfs"), ebbfs.network());
+        HdfsSystem hdfs =
+            HdfsSystem.start(build, directory.resolve("hdfs"), shape, ebbfs.network());
+        EndWithJvm hdfsEnd = new EndWithJvm(directory.resolve("hdfs"), ebbfs.network())) {
+      Links links = new Links(ebbfs.network(), shape.servers());
+      try (Side ebbfsSide = side(ebbfs, links);
+          Side hdfsSide = side(hdfs, links)) {
+        measure(List.of(ebbfsSide, hdfsSide), links, saver);
       }
     }
     DataTable.print(results(), out);
   }
 
-  private DataClient client(ComparedSystem system) throws IOException {
-    Path log = Files.createDirectories(directory.resolve("clients")).resolve(system.name());
-    return new DataClient(build, system.client(), log);
+  private void measure(List<Side> sides, Links links, Saver saver)
+      throws IOException, ClusterException, InterruptedException {
+    environment.seen(sides.get(1).client());
+    LiveServers.await(sides, options.shape().servers());
+    Meter meter = new Meter(sides, links);
+    for (RowGroup group : groups()) {
+      group.rows().forEach(runs::open);
+      measure(group, sides, meter);
+      saver.save(results());
+    }
+  }
+
+  /** Without links of a rate, one client does everything. */
+  private Side side(ComparedSystem system, Links links) throws IOException {
+    DataClient client = client(system, "", links::behindLink);
+    return new Side(
+        system, client, links.areShaped() ? client(system, "-loader", links::unshaped) : client);
+  }
+
+  private DataClient client(ComparedSystem system, String suffix, UnaryOperator<List<String>> place)
+      throws IOException {
+    Path logs = Files.createDirectories(directory.resolve("clients"));
+    return new DataClient(build, system.client(), logs.resolve(system.name() + suffix), place);
   }
 
   private List<RowGroup> groups() {

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.function.UnaryOperator;
 
 /** The stock client of one system: a JVM of its own, which compares all bytes that it reads. */
 final class DataClient implements AutoCloseable {
@@ -38,12 +39,16 @@ final class DataClient implements AutoCloseable {
    */
   record Timing(long micros, long medianMicros) {}
 
-  DataClient(Build build, StockClient client, Path log) throws IOException {
+  /**
+   * @param place turns the command into one that runs behind a link, or is the identity
+   */
+  DataClient(Build build, StockClient client, Path log, UnaryOperator<List<String>> place)
+      throws IOException {
     List<String> jvm = new ArrayList<>(JVM);
     jvm.addAll(NativeLibrary.flags(build));
     Map<String, String> settings = new LinkedHashMap<>(client.settings());
     settings.put("fs.defaultFS", client.uri());
-    tool = ToolProcess.data(build.home(), jvm, settings, log);
+    tool = ToolProcess.data(build.home(), jvm, settings, log, place);
   }
 
   Timing write(FileSet files, int replication, int clients)

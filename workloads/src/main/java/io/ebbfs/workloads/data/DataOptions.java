@@ -9,9 +9,16 @@ import java.util.List;
  * @param warmUps rounds before that are not measured
  * @param rounds of each row
  * @param seed of the offsets of random reads
+ * @param rate of each link and direction, as {@code 200mbit}; null for loopback
  */
 public record DataOptions(
-    List<String> groups, int warmUps, int rounds, long seed, boolean quick, Sizes sizes) {
+    List<String> groups,
+    int warmUps,
+    int rounds,
+    long seed,
+    boolean quick,
+    Sizes sizes,
+    String rate) {
   public DataOptions {
     groups = List.copyOf(groups);
   }
@@ -49,6 +56,6 @@ public record DataOptions(
   }
 
   Shape shape() {
-    return new Shape(sizes.servers, sizes.disks, sizes.blockBytes);
+    return new Shape(sizes.servers, sizes.disks, sizes.blockBytes, rate);
   }
 }

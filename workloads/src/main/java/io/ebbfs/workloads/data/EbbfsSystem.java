@@ -5,6 +5,8 @@ import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.cluster.ClusterSpec;
 import io.ebbfs.testbed.cluster.LocalCluster;
 import io.ebbfs.testbed.cluster.StockClient;
+import io.ebbfs.testbed.lab.Laboratory;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.testbed.process.ProcessId;
 import io.ebbfs.testbed.process.ProcessNames;
 import java.nio.file.Path;
@@ -60,21 +62,28 @@ final class EbbfsSystem implements ComparedSystem {
 
   static EbbfsSystem start(Build build, Path directory, Shape shape)
       throws ClusterException, InterruptedException {
-    LocalCluster cluster =
-        LocalCluster.create(
-            build,
-            ClusterSpec.of(directory)
-                .withServers(shape.servers(), shape.disks())
-                .withBlockSize(shape.blockBytes())
-                .withHeartbeat(HEARTBEAT_MILLIS)
-                .withPorts(0, 0)
-                .withConfFiles(CONFIGURATION));
+    ClusterSpec spec =
+        ClusterSpec.of(directory)
+            .withServers(shape.servers(), shape.disks())
+            .withBlockSize(shape.blockBytes())
+            .withHeartbeat(HEARTBEAT_MILLIS)
+            .withPorts(0, 0)
+            .withConfFiles(CONFIGURATION);
+    if (shape.rate() != null) {
+      return new EbbfsSystem(Laboratory.start(build, spec, shape.rate()), shape.servers());
+    }
+    LocalCluster cluster = LocalCluster.create(build, spec);
     cluster.start();
     return new EbbfsSystem(cluster, shape.servers());
   }
 
   LocalCluster cluster() {
     return cluster;
+  }
+
+  /** The network of its processes; null for loopback. */
+  ShapedNetwork network() {
+    return cluster.layout().lab();
   }
 
   @Override
@@ -134,5 +143,8 @@ final class EbbfsSystem implements ComparedSystem {
   @Override
   public void close() throws ClusterException, InterruptedException {
     cluster.killAll();
+    if (network() != null) {
+      network().down();
+    }
   }
 }

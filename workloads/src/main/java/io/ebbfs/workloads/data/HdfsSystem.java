@@ -4,6 +4,7 @@ import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.cluster.StockClient;
 import io.ebbfs.testbed.hdfs.LocalHdfs;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.testbed.process.ProcessId;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,13 +30,18 @@ final class HdfsSystem implements ComparedSystem {
     this.disks = disks;
   }
 
-  /** Formats and starts it. DataNodes may register after the return. */
-  static HdfsSystem start(Build build, Path directory, Shape shape)
+  /**
+   * Formats and starts it. DataNodes may register after the return.
+   *
+   * @param network that EbbFS runs in: each DataNode shares the link of a chunk server, of which
+   *     one is idle; null for loopback
+   */
+  static HdfsSystem start(Build build, Path directory, Shape shape, ShapedNetwork network)
       throws ClusterException, IOException, InterruptedException {
     Files.createDirectories(directory);
     LocalHdfs.Options options =
         new LocalHdfs.Options(
-            site(shape), jvm("-Xmx256m", NativeLibrary.flags(build)), shape.disks());
+            site(shape), jvm("-Xmx256m", NativeLibrary.flags(build)), shape.disks(), network);
     LocalHdfs hdfs =
         LocalHdfs.format(build, directory, jvm("-Xmx512m", NativeLibrary.flags(build)), options);
     try {

@@ -18,9 +18,11 @@ final class Meter {
   private static final double TICKS_PER_SECOND = 100;
 
   private final List<Side> sides;
+  private final Links links;
 
-  Meter(List<Side> sides) {
+  Meter(List<Side> sides, Links links) {
     this.sides = sides;
+    this.links = links;
   }
 
   /** Work of a client. */
@@ -34,9 +36,11 @@ final class Meter {
     double idleBefore = cpuSeconds(idle);
     double busyBefore = busySeconds(Files.readString(STAT));
     Side.Usage before = side.usage();
+    Links.Received receivedBefore = links.received();
     long begin = System.nanoTime();
     DataClient.Timing timing = work.run();
     double seconds = (System.nanoTime() - begin) / 1e9;
+    Links.Received received = links.since(receivedBefore);
     Side.Usage used = side.usage().minus(before);
     double idleUsed = cpuSeconds(idle) - idleBefore;
     double busy = busySeconds(Files.readString(STAT)) - busyBefore;
@@ -48,6 +52,8 @@ final class Meter {
         used,
         idleUsed / seconds,
         others / seconds,
+        null,
+        received,
         null);
   }
 

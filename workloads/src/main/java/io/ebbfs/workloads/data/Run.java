@@ -10,6 +10,9 @@ package io.ebbfs.workloads.data;
  * @param idleCores processors that the other system kept busy meanwhile
  * @param otherCores processors that strangers kept busy meanwhile
  * @param traffic bytes that servers moved for it, and the plan's; null if nobody counts them
+ * @param received bytes that came over links with a rate; null on loopback
+ * @param noticedSeconds from a loss until the namenode knew of it, when the work began; null unless
+ *     the work is a repair
  */
 record Run(
     long bytes,
@@ -18,13 +21,22 @@ record Run(
     Side.Usage usage,
     double idleCores,
     double otherCores,
-    Traffic traffic) {
+    Traffic traffic,
+    Links.Received received,
+    Double noticedSeconds) {
   /** Bytes that were read and written, and those that a plan asks for; 0: nobody knows. */
   record Traffic(long bytes, long plannedBytes) {}
 
   /** The same with what servers moved. */
   Run with(Traffic moved) {
-    return new Run(bytes, seconds, millis, usage, idleCores, otherCores, moved);
+    return new Run(
+        bytes, seconds, millis, usage, idleCores, otherCores, moved, received, noticedSeconds);
+  }
+
+  /** The same as the repair of a loss: the bytes are those since the loss. */
+  Run since(double noticed, Links.Received sinceLoss) {
+    return new Run(
+        bytes, seconds, millis, usage, idleCores, otherCores, traffic, sinceLoss, noticed);
   }
 
   double megabytes() {

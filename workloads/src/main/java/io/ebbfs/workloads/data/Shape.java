@@ -6,5 +6,6 @@ package io.ebbfs.workloads.data;
  * @param servers of blocks
  * @param disks directories of each server
  * @param blockBytes block size of the files
+ * @param rate of the links of the servers and of the measuring clients; null for loopback
  */
-record Shape(int servers, int disks, long blockBytes) {}
+record Shape(int servers, int disks, long blockBytes, String rate) {}

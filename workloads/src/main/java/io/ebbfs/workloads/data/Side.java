@@ -3,8 +3,13 @@ package io.ebbfs.workloads.data;
 import io.ebbfs.testbed.process.ProcessUsage;
 import java.io.IOException;
 
-/** A system and the client that works on it. */
-record Side(ComparedSystem system, DataClient client) {
+/**
+ * A system and the clients that work on it.
+ *
+ * @param client whose work is measured
+ * @param loader which stores what is measured later; its link has no rate
+ */
+record Side(ComparedSystem system, DataClient client, DataClient loader) implements AutoCloseable {
   /** What the processes have used so far. */
   record Usage(ProcessUsage client, ProcessUsage namenode, ProcessUsage servers) {
     Usage minus(Usage before) {
@@ -21,6 +26,13 @@ record Side(ComparedSystem system, DataClient client) {
 
   String name() {
     return system.name();
+  }
+
+  /** Ends the clients. */
+  @Override
+  public void close() {
+    client.close();
+    loader.close();
   }
 
   Usage usage() throws IOException {

@@ -24,6 +24,8 @@ class DataRunsTest {
             new ProcessUsage((long) (seconds * 100_000), 200_000, 1000, 250)),
         0.1,
         0.5,
+        null,
+        null,
         null);
   }
 
@@ -53,7 +55,7 @@ class DataRunsTest {
 
   @Test
   void workThatMovesNoBytesOfAClientHasSecondsOfCpu() {
-    Run first = new Run(0, 1, 8, run(1).usage(), 0, 0, new Run.Traffic(12, 0));
+    Run first = new Run(0, 1, 8, run(1).usage(), 0, 0, new Run.Traffic(12, 0), null, null);
     Side side = DataRuns.side(List.of(first));
     assertThat(side.megabytesPerSecond()).isNull();
     assertThat(side.cpuSecondsPerGB()).isNull();
