@@ -39,6 +39,7 @@ import org.apache.hadoop.util.NativeCodeLoader;
  * ID write PREFIX FILES BYTES REPLICATION CLIENTS        ->  ID ok MICROS MEDIAN
  * ID read PREFIX FILES BYTES CLIENTS                     ->  ID ok MICROS MEDIAN
  * ID pread PREFIX FILES BYTES CLIENTS LENGTH COUNT SEED  ->  ID ok MICROS MEDIAN
+ * ID begin PREFIX FILES LENGTH                           ->  ID ok MICROS MEDIAN
  * ID first PREFIX FILES BYTES   ->  ID ok MICROS MEDIAN  (until the first byte of each file)
  * ID copy FROM TO FILES BYTES                            ->  ID ok MICROS MEDIAN
  * ID mkdirs PATH POLICY (empty: none) | delete PATH      ->  ID ok
@@ -107,6 +108,8 @@ public final class DataTool {
         return timed(number(f[1]), number(f[4]), i -> write(f[0] + i, longOf(f[2]), replication));
       case "read":
         return timed(number(f[1]), number(f[3]), i -> read(f[0] + i, longOf(f[2])));
+      case "begin":
+        return timed(number(f[1]), 1, i -> begin(f[0] + i, longOf(f[2])));
       case "pread":
         return preads(f);
       case "first":
@@ -207,6 +210,19 @@ public final class DataTool {
       }
       if (done != bytes) {
         throw new EOFException(path + " has " + done + " bytes instead of " + bytes);
+      }
+    }
+  }
+
+  /** Reads the first bytes of a file, which may have more. */
+  private void begin(String path, long bytes) throws IOException {
+    byte[] buffer = new byte[BUFFER_BYTES];
+    try (FSDataInputStream in = files.open(new Path(path), BUFFER_BYTES)) {
+      for (long done = 0; done < bytes; ) {
+        int count = (int) Math.min(BUFFER_BYTES, bytes - done);
+        in.readFully(buffer, 0, count);
+        compare(path, buffer, count, done);
+        done += count;
       }
     }
   }

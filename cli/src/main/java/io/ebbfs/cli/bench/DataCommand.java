@@ -54,7 +54,9 @@ public final class DataCommand implements Callable<Integer> {
       names = "--rows",
       paramLabel = "GROUP",
       split = ",",
-      description = "Measures only these groups of rows, such as replicated,small (default: all).")
+      description =
+          "Measures only these groups of rows, such as replicated,small (default: all but losses;"
+              + " with --rate striped,losses).")
   private List<String> groups = List.of();
 
   @Option(
@@ -85,7 +87,7 @@ public final class DataCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    DataOptions options = options();
+    DataOptions options = options(ShapedNetwork.isPossible());
     Path files =
         directory == null
             ? Files.createTempDirectory("ebb-bench-data")
@@ -105,14 +107,19 @@ public final class DataCommand implements Callable<Integer> {
     }
   }
 
-  private DataOptions options() {
+  /**
+   * What is measured.
+   *
+   * @param networksPossible whether this process may make networks
+   */
+  DataOptions options(boolean networksPossible) {
     for (String group : groups) {
       if (!DataBenchmark.GROUPS.contains(group)) {
         throw refusal("--rows %s: choose from %s", group, String.join(", ", DataBenchmark.GROUPS));
       }
     }
     if (rate != null) {
-      checkRate();
+      checkRate(networksPossible);
     }
     if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
       throw refusal("--rounds is %d: give 1 to %d", rounds, MOST_ROUNDS);
@@ -134,35 +141,24 @@ public final class DataCommand implements Callable<Integer> {
     if (rate != null) {
       return DataBenchmark.LINK_GROUPS;
     }
-    return quick ? DataBenchmark.QUICK_GROUPS : DataBenchmark.GROUPS;
+    return quick ? DataBenchmark.QUICK_GROUPS : DataBenchmark.USUAL_GROUPS;
   }
 
-  private void checkRate() {
-    String objection = objectionTo(rate, ShapedNetwork.isPossible());
-    if (objection != null) {
-      throw refusal("%s", objection);
+  private void checkRate(boolean networksPossible) {
+    if (!ShapedNetwork.isRate(rate)) {
+      throw refusal("--rate %s is no rate of a link: write 200mbit, 1gbit or 500kbit", rate);
+    }
+    if (!networksPossible) {
+      throw refusal(
+          "--rate %s needs root, for network namespaces: run it as root; or leave --rate out, so"
+              + " that both systems work on loopback",
+          rate);
     }
     for (String group : groups) {
       if (DataBenchmark.LOOPBACK_GROUPS.contains(group)) {
         throw refusal("--rows %s: its commands run on no link; leave it or --rate out", group);
       }
     }
-  }
-
-  /**
-   * Says what forbids a rate; null if nothing does.
-   *
-   * @param possible whether this process may make networks
-   */
-  static String objectionTo(String rate, boolean possible) {
-    if (!ShapedNetwork.isRate(rate)) {
-      return "--rate %s is no rate of a link: write 200mbit, 1gbit or 500kbit".formatted(rate);
-    }
-    return possible
-        ? null
-        : "--rate %s needs root, for network namespaces: run it as root; or leave --rate out, so"
-                .formatted(rate)
-            + " that both systems work on loopback";
   }
 
   private ParameterException refusal(String message, Object... values) {

@@ -1,11 +1,14 @@
 package io.ebbfs.cli.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -25,7 +28,7 @@ class DataBenchmarkSystemTest {
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES)
   void bothSystemsHaveFiguresOfEveryRow() throws Exception {
-    JsonNode report = run("replicated", "striped", "small", "encoded");
+    JsonNode report = run("--rows", "replicated,striped,small,encoded");
     assertThat(report.get("rows")).hasSizeGreaterThan(20);
     for (JsonNode row : report.get("rows")) {
       assertThat(row.get("note").asText()).as("%s", row).isEmpty();
@@ -44,22 +47,35 @@ class DataBenchmarkSystemTest {
     assertThat(EbbProcess.processesBelow(directory)).as("processes left behind").isEmpty();
   }
 
-  private JsonNode run(String... groups) throws Exception {
+  @Test
+  @Timeout(value = 5, unit = TimeUnit.MINUTES)
+  void linksCountTheBytesOfBothSystems() throws Exception {
+    assumeThat(ShapedNetwork.isPossible()).as("links need root").isTrue();
+    JsonNode report = run("--rows", "striped", "--warm-ups", "0", "--rate", "400mbit");
+    assertThat(report.get("environment").get("rate").asText()).isEqualTo("400mbit");
+    for (JsonNode row : report.get("rows")) {
+      assertThat(row.get("note").asText()).as("%s", row).isEmpty();
+      boolean reads = row.get("name").asText().startsWith("read");
+      for (String system : List.of("ebbfs", "hdfs")) {
+        JsonNode side = row.get(system);
+        long received = side.get(reads ? "clientLinkBytes" : "serverLinkBytes").asLong();
+        // A write sends parities too, six data blocks have three.
+        double perByte = received / side.get("bytes").asDouble();
+        assertThat(perByte).as("%s", row).isBetween(reads ? 1.0 : 1.5, reads ? 1.2 : 1.8);
+        assertThat(side.get("megabytesPerSecond").asDouble()).as("%s", row).isLessThan(50);
+      }
+    }
+    assertThat(EbbProcess.processesBelow(directory)).as("processes left behind").isEmpty();
+  }
+
+  private JsonNode run(String... words) throws Exception {
     Path json = directory.resolve("report.json");
     Path log = directory.resolve("benchmark.log");
-    Process benchmark =
-        EbbProcess.start(
-            log,
-            List.of(
-                "bench",
-                "data",
-                "--quick",
-                "--rows",
-                String.join(",", groups),
-                "--json",
-                json.toString(),
-                "--dir",
-                directory.resolve("systems").toString()));
+    List<String> command = new ArrayList<>(List.of("bench", "data", "--quick"));
+    command.addAll(List.of(words));
+    command.addAll(List.of("--json", json.toString()));
+    command.addAll(List.of("--dir", directory.resolve("systems").toString()));
+    Process benchmark = EbbProcess.start(log, command);
     int exitCode = benchmark.waitFor();
     assertThat(exitCode).as(Files.readString(log)).isZero();
     return new ObjectMapper().readTree(json.toFile());

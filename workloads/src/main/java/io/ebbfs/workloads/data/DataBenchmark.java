@@ -19,6 +19,12 @@ import java.util.function.UnaryOperator;
 public final class DataBenchmark {
   /** The groups of rows, in the order of the report. */
   public static final List<String> GROUPS =
+      List.of("replicated", "striped", "small", "random", "encoded", LossesByCode.NAME, "commands");
+
+  /**
+   * Those that are measured unless others are named: {@code losses} is meant for links of a rate.
+   */
+  public static final List<String> USUAL_GROUPS =
       List.of("replicated", "striped", "small", "random", "encoded", "commands");
 
   /** Those without waits for dead servers. */
@@ -26,7 +32,7 @@ public final class DataBenchmark {
       List.of("replicated", "striped", "small", "random", "commands");
 
   /** Those that are measured on links of a rate unless others are named. */
-  public static final List<String> LINK_GROUPS = List.of("striped");
+  public static final List<String> LINK_GROUPS = List.of("striped", LossesByCode.NAME);
 
   /** Those whose clients are processes of their own, which no link holds back. */
   public static final List<String> LOOPBACK_GROUPS = List.of("commands");
@@ -64,16 +70,17 @@ public final class DataBenchmark {
         HdfsSystem hdfs =
             HdfsSystem.start(build, directory.resolve("hdfs"), shape, ebbfs.network());
         EndWithJvm hdfsEnd = new EndWithJvm(directory.resolve("hdfs"), ebbfs.network())) {
-      Links links = new Links(ebbfs.network(), shape.servers());
+      SharedLinks links = new SharedLinks(ebbfs.network(), shape.servers());
       try (Side ebbfsSide = side(ebbfs, links);
           Side hdfsSide = side(hdfs, links)) {
         measure(List.of(ebbfsSide, hdfsSide), links, saver);
       }
     }
     DataTable.print(results(), out);
+    LinkTable.print(results(), out);
   }
 
-  private void measure(List<Side> sides, Links links, Saver saver)
+  private void measure(List<Side> sides, SharedLinks links, Saver saver)
       throws IOException, ClusterException, InterruptedException {
     environment.seen(sides.get(1).client());
     LiveServers.await(sides, options.shape().servers());
@@ -86,7 +93,7 @@ public final class DataBenchmark {
   }
 
   /** Without links of a rate, one client does everything. */
-  private Side side(ComparedSystem system, Links links) throws IOException {
+  private Side side(ComparedSystem system, SharedLinks links) throws IOException {
     DataClient client = client(system, "", links::behindLink);
     return new Side(
         system, client, links.areShaped() ? client(system, "-loader", links::unshaped) : client);
@@ -110,6 +117,7 @@ public final class DataBenchmark {
     all.add(
         new RandomReads(sizes.manyBytes(), sizes.smallReads(), sizes.largeReads(), options.seed()));
     all.add(new LostParts(sizes.encodedFiles(), sizes.blockBytes()));
+    all.add(new LossesByCode(sizes.blockBytes()));
     all.add(new CommandRows(build, directory.resolve("clients"), options.quick() ? 1 : 3));
     all.removeIf(group -> !options.groups().contains(group.name()));
     return all;

@@ -66,6 +66,11 @@ final class DataClient implements AutoCloseable {
     return timed("read", files.prefix, text(files.count), text(files.bytes), text(clients));
   }
 
+  /** Reads so many bytes at the beginning of each file. */
+  Timing readBeginning(FileSet files, long bytes) throws IOException, InterruptedException {
+    return timed("begin", files.prefix, text(files.count), text(bytes));
+  }
+
   /** Reads parts of the files at random offsets. */
   Timing readParts(FileSet files, int clients, int length, int count, long seed)
       throws IOException, InterruptedException {

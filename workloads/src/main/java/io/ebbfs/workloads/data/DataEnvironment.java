@@ -48,6 +48,7 @@ final class DataEnvironment {
         shape.servers(),
         shape.disks(),
         shape.blockBytes(),
+        shape.rate(),
         nativeLibrary,
         nativeErasureCoding,
         options.quick(),

@@ -56,6 +56,11 @@ public record DataOptions(
   }
 
   Shape shape() {
-    return new Shape(sizes.servers, sizes.disks, sizes.blockBytes, rate);
+    boolean losses = groups.contains(LossesByCode.NAME);
+    return new Shape(
+        losses ? LossesByCode.SERVERS : sizes.servers,
+        losses ? LossesByCode.DISKS : sizes.disks,
+        sizes.blockBytes,
+        rate);
   }
 }

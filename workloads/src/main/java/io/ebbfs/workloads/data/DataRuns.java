@@ -66,6 +66,8 @@ final class DataRuns {
     Medians cpu = new Medians(byBytes && counted ? runs : List.of());
     Medians work = new Medians(!byBytes && counted ? runs : List.of());
     ToDoubleFunction<Run> rate = run -> run.megabytes() / run.seconds();
+    Medians noticed = new Medians(runs.get(0).noticedSeconds() != null ? runs : List.of());
+    Medians linked = new Medians(runs.get(0).received() != null ? runs : List.of());
     boolean traffic = runs.get(0).traffic() != null;
     return new DataResults.Side(
         bytes.of(rate),
@@ -81,10 +83,20 @@ final class DataRuns {
         cpu.of(run -> run.usage().servers().readCalls() / run.megabytes()),
         cpu.of(run -> run.usage().servers().writeCalls() / run.megabytes()),
         work.of(run -> run.usage().all().cpuSeconds()),
+        byBytes ? known(runs.get(0).bytes()) : null,
+        all.of(Run::seconds),
+        noticed.of(Run::noticedSeconds),
+        rounded(linked.of(run -> run.received().byServers())),
+        rounded(linked.of(run -> run.received().byClients())),
+        byBytes ? linked.of(run -> run.received().all() / (double) run.bytes()) : null,
         traffic ? known(runs.get(0).traffic().bytes()) : null,
         traffic ? known(runs.get(0).traffic().plannedBytes()) : null,
         all.of(Run::idleCores),
         all.of(Run::otherCores));
+  }
+
+  private static Long rounded(Double bytes) {
+    return bytes == null ? null : (Long) Math.round(bytes);
   }
 
   private static Long known(long bytes) {

@@ -1,11 +1,18 @@
 package io.ebbfs.workloads.data;
 
+import java.util.List;
+
 /**
  * The rows of one kind of redundancy of EbbFS beside one of HDFS.
  *
  * @param label of both: {@code LRC(12,6,2) beside RS-6-3}
+ * @param read what is read while a server is dead: {@code read of a file}
  */
-record LossRows(String label) {
+record LossRows(String label, String read) {
+  List<BenchmarkRow> all() {
+    return List.of(firstByte(), degradedRead(), server(), disk());
+  }
+
   private BenchmarkRow row(String work, String client, String goal) {
     return new BenchmarkRow(work + ": " + label, client, goal);
   }
@@ -14,8 +21,8 @@ record LossRows(String label) {
     return row("first byte, a server dead", "stock x1", "ahead of HDFS");
   }
 
-  BenchmarkRow wholeFile() {
-    return row("read of a file, a server dead", "stock x1", "ahead of HDFS");
+  BenchmarkRow degradedRead() {
+    return row(read + ", a server dead", "stock x1", "ahead of HDFS");
   }
 
   BenchmarkRow server() {

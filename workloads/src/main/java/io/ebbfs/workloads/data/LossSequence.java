@@ -10,29 +10,39 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Loses a server and then a disk of one side, and measures reads and repairs. */
 final class LossSequence {
   private static final long CLEAN_MILLIS = 90_000;
 
+  /** A dead server is noticed after 32 s at the earliest. */
+  private static final double UNNOTICED_SECONDS = 32;
+
+  private static final int NO_SERVER = -1;
+
   private final Side side;
   private final Protection protection;
   private final FileSet files;
+  private final long readBytes;
   private final List<LossRows> rows;
   private final RowGroup.Recorder recorder;
 
   /**
+   * @param readBytes how much of the first file is read while a server is dead
    * @param rows to which each run is added
    */
   LossSequence(
       Side side,
       Protection protection,
       FileSet files,
+      long readBytes,
       List<LossRows> rows,
       RowGroup.Recorder recorder) {
     this.side = side;
     this.protection = protection;
     this.files = files;
+    this.readBytes = readBytes;
     this.rows = rows;
     this.recorder = recorder;
   }
@@ -88,14 +98,16 @@ final class LossSequence {
     long lost = BlocksOnDisk.bytes(side.system().disks(server));
     FileSet one = new FileSet(files.prefix(), 1, files.bytes());
     side.system().kill(server);
+    long killed = System.nanoTime();
     try {
       Run first = recorder.measure(0, () -> side.client().firstByte(one));
       rows.forEach(row -> recorder.add(row.firstByte(), first));
-      Run whole = recorder.measure(one.bytes(), () -> side.client().read(one, 1));
-      rows.forEach(row -> recorder.add(row.wholeFile(), whole));
-      protection.awaitLoss();
-      Run repair = repair(lost);
+      Run read = recorder.measure(readBytes, () -> side.client().readBeginning(one, readBytes));
+      rows.forEach(row -> recorder.add(row.degradedRead(), read));
+      noteLateReads(secondsSince(killed));
+      Run repair = repair(lost, killed, recorder.links().received());
       rows.forEach(row -> recorder.add(row.server(), repair));
+      noteMissing(LossRows::server, server);
     } finally {
       side.system().restart(server);
     }
@@ -115,13 +127,56 @@ final class LossSequence {
     }
     side.system().kill(server);
     BlocksOnDisk.delete(fullest);
+    long wiped = System.nanoTime();
+    SharedLinks.Received before = recorder.links().received();
     side.system().restart(server);
-    protection.awaitLoss();
-    Run repair = repair(lost);
+    Run repair = repair(lost, wiped, before);
     rows.forEach(row -> recorder.add(row.disk(), repair));
+    noteMissing(LossRows::disk, NO_SERVER);
   }
 
-  private Run repair(long lost) throws IOException, ClusterException, InterruptedException {
+  /** Notes if less is on the disks than what is stored, though the namenode took all for whole. */
+  private void noteMissing(Function<LossRows, BenchmarkRow> measured, int dead)
+      throws IOException, ClusterException {
+    List<Path> disks = new ArrayList<>();
+    for (int server = 0; server < side.system().transferPorts().size(); server++) {
+      if (server != dead) {
+        disks.addAll(side.system().disks(server));
+      }
+    }
+    long bytes = BlocksOnDisk.bytes(disks);
+    long wanted = protection.storedBytes(files);
+    if (bytes < wanted) {
+      String note =
+          "%s: %,d bytes of %,d were on the disks after the repair, so that it was not all"
+              .formatted(side.name(), bytes, wanted);
+      rows.forEach(row -> recorder.note(measured.apply(row), note));
+    }
+  }
+
+  private void noteLateReads(double seconds) {
+    if (seconds > UNNOTICED_SECONDS) {
+      String note =
+          "%s: the reads lasted %.0f s, in which the repair may have begun"
+              .formatted(side.name(), seconds);
+      rows.forEach(row -> recorder.note(row.server(), note));
+    }
+  }
+
+  private static double secondsSince(long nanos) {
+    return (System.nanoTime() - nanos) / 1e9;
+  }
+
+  /**
+   * Measures a repair from the moment at which the namenode knows of the loss.
+   *
+   * @param lostAt the nano time of the loss
+   * @param before what the links had received before the loss, or after what was read since then
+   */
+  private Run repair(long lost, long lostAt, SharedLinks.Received before)
+      throws IOException, ClusterException, InterruptedException {
+    protection.awaitLoss();
+    double noticed = secondsSince(lostAt);
     Run run =
         recorder.measure(
             lost,
@@ -131,6 +186,6 @@ final class LossSequence {
               long micros = (System.nanoTime() - begin) / 1000;
               return new Timing(micros, micros);
             });
-    return run.with(protection.traffic(lost));
+    return run.with(protection.traffic(lost)).since(noticed, recorder.links().since(before));
   }
 }

@@ -23,9 +23,13 @@ record LostParts(int files, long blockBytes) implements RowGroup {
   private static final String RS_3_2 = "RS-3-2-1024k";
   private static final int DATA_BLOCKS = 12;
 
-  private static final LossRows FAST = new LossRows(Codes.LRC_FAST + " beside RS-6-3");
-  private static final LossRows COMPACT = new LossRows(Codes.LRC_COMPACT + " beside RS-6-3");
-  private static final LossRows REPLICAS = new LossRows("3 replicas beside 3 replicas");
+  private static final LossRows FAST = beside(Codes.LRC_FAST + " beside RS-6-3");
+  private static final LossRows COMPACT = beside(Codes.LRC_COMPACT + " beside RS-6-3");
+  private static final LossRows REPLICAS = beside("3 replicas beside 3 replicas");
+
+  private static LossRows beside(String label) {
+    return new LossRows(label, "read of a file");
+  }
 
   private static final BenchmarkRow ENCODE = change("3 replicas to LRC(12,6,2) beside RS-6-3");
   private static final BenchmarkRow TO_COMPACT =
@@ -52,7 +56,7 @@ record LostParts(int files, long blockBytes) implements RowGroup {
   public List<BenchmarkRow> rows() {
     List<BenchmarkRow> rows = new ArrayList<>();
     for (LossRows kind : List.of(FAST, COMPACT, REPLICAS)) {
-      rows.addAll(List.of(kind.firstByte(), kind.wholeFile(), kind.server(), kind.disk()));
+      rows.addAll(kind.all());
     }
     rows.addAll(List.of(ENCODE, TO_COMPACT, TO_FAST));
     return rows;
@@ -79,7 +83,7 @@ record LostParts(int files, long blockBytes) implements RowGroup {
       throws IOException, ClusterException, InterruptedException {
     FileSet written = in(protection.directory());
     protection.write(side, written);
-    new LossSequence(side, protection, written, rows, recorder).run();
+    new LossSequence(side, protection, written, written.bytes(), rows, recorder).run();
     side.client().delete(protection.directory());
   }
 

@@ -18,11 +18,15 @@ final class Meter {
   private static final double TICKS_PER_SECOND = 100;
 
   private final List<Side> sides;
-  private final Links links;
+  private final SharedLinks links;
 
-  Meter(List<Side> sides, Links links) {
+  Meter(List<Side> sides, SharedLinks links) {
     this.sides = sides;
     this.links = links;
+  }
+
+  SharedLinks links() {
+    return links;
   }
 
   /** Work of a client. */
@@ -36,11 +40,11 @@ final class Meter {
     double idleBefore = cpuSeconds(idle);
     double busyBefore = busySeconds(Files.readString(STAT));
     Side.Usage before = side.usage();
-    Links.Received receivedBefore = links.received();
+    SharedLinks.Received receivedBefore = links.received();
     long begin = System.nanoTime();
     DataClient.Timing timing = work.run();
     double seconds = (System.nanoTime() - begin) / 1e9;
-    Links.Received received = links.since(receivedBefore);
+    SharedLinks.Received received = links.since(receivedBefore);
     Side.Usage used = side.usage().minus(before);
     double idleUsed = cpuSeconds(idle) - idleBefore;
     double busy = busySeconds(Files.readString(STAT)) - busyBefore;

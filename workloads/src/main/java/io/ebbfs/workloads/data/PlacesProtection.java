@@ -46,8 +46,8 @@ final class PlacesProtection implements Protection {
   @Override
   public void write(Side side, FileSet files)
       throws IOException, ClusterException, InterruptedException {
-    side.client().makeDirectory(directory, policy);
-    side.client().write(files, 3, files.count());
+    side.loader().makeDirectory(directory, policy);
+    side.loader().write(files, 3, files.count());
   }
 
   @Override

@@ -34,5 +34,8 @@ interface RowGroup {
         throws IOException, ClusterException, InterruptedException;
 
     void note(BenchmarkRow row, String text);
+
+    /** The links between which all work is measured. */
+    SharedLinks links();
   }
 }

@@ -22,7 +22,7 @@ record Run(
     double idleCores,
     double otherCores,
     Traffic traffic,
-    Links.Received received,
+    SharedLinks.Received received,
     Double noticedSeconds) {
   /** Bytes that were read and written, and those that a plan asks for; 0: nobody knows. */
   record Traffic(long bytes, long plannedBytes) {}
@@ -34,7 +34,7 @@ record Run(
   }
 
   /** The same as the repair of a loss: the bytes are those since the loss. */
-  Run since(double noticed, Links.Received sinceLoss) {
+  Run since(double noticed, SharedLinks.Received sinceLoss) {
     return new Run(
         bytes, seconds, millis, usage, idleCores, otherCores, traffic, sinceLoss, noticed);
   }

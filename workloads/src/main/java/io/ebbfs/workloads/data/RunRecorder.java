@@ -50,6 +50,11 @@ final class RunRecorder implements RowGroup.Recorder {
   }
 
   @Override
+  public SharedLinks links() {
+    return meter.links();
+  }
+
+  @Override
   public void note(BenchmarkRow row, String text) {
     runs.note(row, text);
   }

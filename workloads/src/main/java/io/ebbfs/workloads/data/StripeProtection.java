@@ -34,7 +34,7 @@ final class StripeProtection implements Protection {
 
   @Override
   public void write(Side side, FileSet files) throws IOException, InterruptedException {
-    side.client().write(files, 3, files.count());
+    side.loader().write(files, 3, files.count());
     orders.encode(DIRECTORY, code);
     remember();
   }

@@ -16,6 +16,7 @@ public record DataResults(Environment environment, List<Row> rows) {
    * @param commit of the source tree
    * @param servers chunk servers, and as many DataNodes
    * @param disks of each: directories of one file system
+   * @param rate of the links of the servers and of the measuring clients; null for loopback
    * @param nativeChecksums whether HDFS and the clients had Hadoop's native library
    * @param nativeErasureCoding whether they had ISA-L as well
    * @param loadBefore average number of runnable processes of the machine before the run, over one
@@ -33,6 +34,7 @@ public record DataResults(Environment environment, List<Row> rows) {
       int servers,
       int disks,
       long blockBytes,
+      String rate,
       boolean nativeChecksums,
       boolean nativeErasureCoding,
       boolean quick,
@@ -63,6 +65,13 @@ public record DataResults(Environment environment, List<Row> rows) {
    * @param readCallsPerMB system calls of the servers that read files, and {@code sendfile}
    * @param writeCallsPerMB system calls of the servers that write files, and {@code sendfile}
    * @param cpuSeconds of all processes, of work that is not counted by the bytes of a client
+   * @param bytes that a client wrote or read, or that were lost
+   * @param seconds of the whole; those of a repair begin when the namenode knew of the loss
+   * @param noticedSeconds from the loss until the namenode knew of it
+   * @param serverLinkBytes that the servers received over links of a rate; those of a repair since
+   *     the loss
+   * @param clientLinkBytes that the clients received over such a link
+   * @param linkBytesPerByte both for each of the bytes
    * @param trafficBytes that servers read and wrote for the work
    * @param plannedBytes the same by the plan of the code
    * @param idleCores processors that the other system kept busy meanwhile, though idle
@@ -83,6 +92,12 @@ public record DataResults(Environment environment, List<Row> rows) {
       Double readCallsPerMB,
       Double writeCallsPerMB,
       Double cpuSeconds,
+      Long bytes,
+      Double seconds,
+      Double noticedSeconds,
+      Long serverLinkBytes,
+      Long clientLinkBytes,
+      Double linkBytesPerByte,
       Long trafficBytes,
       Long plannedBytes,
       Double idleCores,

@@ -65,6 +65,41 @@ class DataRunsTest {
   }
 
   @Test
+  void aRepairHasTheBytesOfLinksForEachLostByte() {
+    Run first = run(2).since(33, new SharedLinks.Received(3_000_000_000L, 0));
+    Run second = run(4).since(35, new SharedLinks.Received(3_100_000_000L, 100_000_000));
+    Side side = DataRuns.side(List.of(first, second));
+    assertThat(side.bytes()).isEqualTo(500_000_000);
+    assertThat(side.seconds()).isEqualTo(3);
+    assertThat(side.noticedSeconds()).isEqualTo(34);
+    assertThat(side.serverLinkBytes()).isEqualTo(3_050_000_000L);
+    assertThat(side.clientLinkBytes()).isEqualTo(50_000_000);
+    assertThat(side.linkBytesPerByte()).isEqualTo(6.2, within(1e-9));
+  }
+
+  @Test
+  void onLoopbackNobodyCountsTheBytesOfLinks() {
+    Side side = DataRuns.side(List.of(run(1)));
+    assertThat(side.serverLinkBytes()).isNull();
+    assertThat(side.clientLinkBytes()).isNull();
+    assertThat(side.linkBytesPerByte()).isNull();
+    assertThat(side.noticedSeconds()).isNull();
+  }
+
+  @Test
+  void theLineOfLinksHasTheRatioPerByte() {
+    DataRuns runs = new DataRuns();
+    runs.add(
+        WRITE, ComparedSystem.EBBFS, run(2).since(33, new SharedLinks.Received(1_000_000_000L, 0)));
+    runs.add(
+        WRITE, ComparedSystem.HDFS, run(4).since(32, new SharedLinks.Received(3_000_000_000L, 0)));
+    assertThat(LinkTable.line(runs.rows().get(0)))
+        .isEqualTo(
+            "| write | stock x16 | 500 | 500 | 33.0 | 32.0 | 2.00 | 4.00 | 1000 | 3000"
+                + " | 0.00 | 0.00 | 2.00 | 6.00 | 0.33 |");
+  }
+
+  @Test
   void rowsKeepTheirOrderAndTheLineHasTheRatios() {
     DataRuns runs = new DataRuns();
     BenchmarkRow read = BenchmarkRow.stock("read", 1);

@@ -11,7 +11,7 @@ import java.util.List;
  *
  * @param network null for loopback, where nobody counts bytes
  */
-record Links(ShapedNetwork network, int servers) {
+record SharedLinks(ShapedNetwork network, int servers) {
   /** Bytes that came over the links, with the headers of packets. */
   record Received(long byServers, long byClients) {
     Received minus(Received before) {
