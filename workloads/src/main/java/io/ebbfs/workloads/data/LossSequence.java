@@ -19,6 +19,12 @@ final class LossSequence {
   /** A dead server is noticed after 32 s at the earliest. */
   private static final double UNNOTICED_SECONDS = 32;
 
+  /**
+   * EbbFS's namenode does not believe a report that lacks a replica which arrived in the last 5 s.
+   * Without a pause it would take blocks for whole that were just rebuilt on the disk.
+   */
+  private static final long SETTLE_MILLIS = 6_000;
+
   private static final int NO_SERVER = -1;
 
   private final Side side;
@@ -57,6 +63,7 @@ final class LossSequence {
       protection.awaitWhole();
       awaitNothingSuperfluous(servers);
     }
+    Thread.sleep(SETTLE_MILLIS);
     lostDisk();
   }
 
