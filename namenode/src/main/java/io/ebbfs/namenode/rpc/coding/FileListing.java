@@ -24,6 +24,7 @@ import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /** Lists files and directories with their paths, page by page or by id. Thread-safe. */
 final class FileListing {
@@ -302,13 +304,21 @@ final class FileListing {
   /** A file and where it is. */
   private record PlacedFile(InodeRow inode, long parentId, String path) {}
 
+  /**
+   * The statuses of files, in the order of the files. The rows are read in the order of the ids:
+   * each stretch of deleted rows between them is passed over once, and not for each file anew.
+   */
   private List<FileStatusProto> statuses(Transaction transaction, List<PlacedFile> files)
       throws IOException {
-    List<FileStatusProto> statuses = new ArrayList<>();
-    for (PlacedFile file : files) {
-      statuses.add(status(transaction, file));
+    FileStatusProto[] statuses = new FileStatusProto[files.size()];
+    for (int i :
+        IntStream.range(0, statuses.length)
+            .boxed()
+            .sorted(Comparator.comparingLong(n -> files.get(n).inode().getId()))
+            .toList()) {
+      statuses[i] = status(transaction, files.get(i));
     }
-    return statuses;
+    return List.of(statuses);
   }
 
   private FileStatusProto status(Transaction transaction, PlacedFile file) throws IOException {

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.rpc.coding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.ebbfs.namenode.files.inodes.DirectoryRows;
 import io.ebbfs.namenode.files.inodes.Inode;
@@ -85,6 +86,21 @@ class FileListingTest {
     ListFilesRequestProto.Builder request = ListFilesRequestProto.newBuilder();
     LongStream.of(ids).forEach(request::addInodeIds);
     return listing.list(request.build());
+  }
+
+  @Test
+  void aPageIsInTheOrderOfNamesWhateverTheIds() throws IOException {
+    put(place(A, "x"), 20_007, InodeKindProto.FILE);
+    put(place(A, "y"), 20_005, InodeKindProto.FILE);
+    put(place(A, "z"), 20_006, InodeKindProto.FILE);
+    assertThat(
+            listing.list(ListFilesRequestProto.newBuilder().setPath("/a").build()).getFilesList())
+        .extracting(FileStatusProto::getPath, FileStatusProto::getFileId)
+        .containsExactly(
+            tuple("/a/x", 20_007L),
+            tuple("/a/y", 20_005L),
+            tuple("/a/z", 20_006L),
+            tuple("/a/b/file", FILE));
   }
 
   @Test
