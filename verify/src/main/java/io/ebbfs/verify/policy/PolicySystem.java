@@ -32,6 +32,9 @@ record PolicySystem(String name, Optional<PolicyRule> rule, Memory memory) {
   static final String AUTO = "auto";
   static final String AUTO_UNBOUND = "auto, no bound";
 
+  /** The waits of readers have no price, as in the goals. */
+  static final String AUTO_WAITS_FREE = "auto, waits free";
+
   static final String RS_PAIR = "auto, RS pair";
   static final String RS_FAST = "RS(6,3)";
 
@@ -43,6 +46,7 @@ record PolicySystem(String name, Optional<PolicyRule> rule, Memory memory) {
   static final int WAIT_WHILE_READ_HOURS = 48;
 
   private static final long HOUR_MILLIS = 3_600_000;
+  private static final Prices WAITS_FREE = new Prices(Prices.DEFAULT.storage(), 0);
 
   /**
    * After which time a read counts half.
@@ -66,7 +70,8 @@ record PolicySystem(String name, Optional<PolicyRule> rule, Memory memory) {
         single(FAST, FAMILY.fast()),
         THRESHOLD,
         AUTO_BOUND,
-        of(AUTO_UNBOUND, FAMILY, ReadHot.AUTO, OptionalDouble.empty(), Memory.USUAL),
+        auto(AUTO_WAITS_FREE, FAMILY, OptionalDouble.of(BOUND), WAITS_FREE),
+        auto(AUTO_UNBOUND, FAMILY, OptionalDouble.empty(), Prices.DEFAULT),
         auto("auto, LRC pair", CODES.family("lrc"), LOWER_BOUND),
         AUTO_RS_PAIR);
   }
@@ -74,11 +79,16 @@ record PolicySystem(String name, Optional<PolicyRule> rule, Memory memory) {
   /** The policy that converts at so many decayed opens of a file. */
   static PolicySystem threshold(String name, double opens, Memory memory) {
     ReadHot hot = new ReadHot(ReadHot.Unit.PER_FILE, opens);
-    return of(name, FAMILY, hot, OptionalDouble.of(BOUND), memory);
+    return of(name, FAMILY, hot, OptionalDouble.of(BOUND), Prices.DEFAULT, memory);
   }
 
   private static PolicySystem auto(String name, CodeFamily family, double bound) {
-    return of(name, family, ReadHot.AUTO, OptionalDouble.of(bound), Memory.USUAL);
+    return auto(name, family, OptionalDouble.of(bound), Prices.DEFAULT);
+  }
+
+  private static PolicySystem auto(
+      String name, CodeFamily family, OptionalDouble bound, Prices prices) {
+    return of(name, family, ReadHot.AUTO, bound, prices, Memory.USUAL);
   }
 
   /** The same system with another memory. */
@@ -88,11 +98,16 @@ record PolicySystem(String name, Optional<PolicyRule> rule, Memory memory) {
 
   static PolicySystem single(String name, String code) {
     CodeFamily family = CodeFamily.single(CODES.byName(code));
-    return of(name, family, ReadHot.NEVER, OptionalDouble.empty(), Memory.USUAL);
+    return of(name, family, ReadHot.NEVER, OptionalDouble.empty(), Prices.DEFAULT, Memory.USUAL);
   }
 
   private static PolicySystem of(
-      String name, CodeFamily family, ReadHot readHot, OptionalDouble bound, Memory memory) {
+      String name,
+      CodeFamily family,
+      ReadHot readHot,
+      OptionalDouble bound,
+      Prices prices,
+      Memory memory) {
     return new PolicySystem(
         name,
         Optional.of(
@@ -110,7 +125,7 @@ record PolicySystem(String name, Optional<PolicyRule> rule, Memory memory) {
                 Long.MAX_VALUE / 4,
                 1,
                 Pace.FREE,
-                Prices.DEFAULT,
+                prices,
                 false,
                 false)),
         memory);
