@@ -43,7 +43,7 @@ class ComparedPoliciesTest {
     compared.write(file);
     assertThat(ComparedPolicies.read(file)).isEqualTo(compared);
     assertThat(printed(ComparedPolicies.read(file))).isEqualTo(printed(compared));
-    assertThat(printed(compared)).contains("seeds 3 to 4", "flash", "auto at most 15%", "by seed");
+    assertThat(printed(compared)).contains("seeds 3 to 4", "flash", "auto: at most 15%", "by seed");
   }
 
   @Test
