@@ -66,6 +66,7 @@ class ChangeStreamTest {
           DFSClient client = client(namenode);
           NamenodeClient coding = coding(namenode)) {
         awaitStream(client, coding);
+        broker.changesUntil(record -> record.getMark().equals("probe"));
         long lost = coding.cluster().getChangesLost();
         client.mkdirs("/d/e", FsPermission.getDirDefault(), true);
         client.create("/d/e/f", true).close();

@@ -22,8 +22,9 @@ public final class TestBroker implements AutoCloseable {
 
   public TestBroker(Path directory) throws Exception {
     this.directory = Files.createDirectories(directory);
-    this.port = freePort();
-    int controller = freePort();
+    List<Integer> ports = freePorts();
+    this.port = ports.get(0);
+    int controller = ports.get(1);
     this.properties =
         Files.writeString(
             directory.resolve("server.properties"),
@@ -54,9 +55,11 @@ public final class TestBroker implements AutoCloseable {
     assertThat(format.exitValue()).as("see %s", directory.resolve("log")).isZero();
   }
 
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
+  /** Two that differ. */
+  private static List<Integer> freePorts() throws IOException {
+    try (ServerSocket one = new ServerSocket(0);
+        ServerSocket other = new ServerSocket(0)) {
+      return List.of(one.getLocalPort(), other.getLocalPort());
     }
   }
 

@@ -80,7 +80,7 @@ class NamenodeProcessTest {
   }
 
   private static void await(String what, Callable<Boolean> condition) throws Exception {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(4);
     while (!condition.call()) {
       assertThat(System.nanoTime()).as("waited 90 s in vain until " + what).isLessThan(end);
       Thread.sleep(20);
@@ -101,7 +101,7 @@ class NamenodeProcessTest {
 
   private void refuses(int code, String expected, String... arguments) throws Exception {
     Process process = launch("refused.log", arguments);
-    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(3, TimeUnit.MINUTES)).isTrue();
     String printed = log("refused.log");
     assertThat(process.exitValue()).as(printed).isEqualTo(code);
     assertThat(printed.lines().filter(line -> line.startsWith("namenode: "))).hasSize(1);
@@ -132,7 +132,7 @@ class NamenodeProcessTest {
       fs.mkdirs(new org.apache.hadoop.fs.Path("/a/b"));
     }
     process.destroy();
-    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
     assertThat(process.exitValue()).isZero();
     assertThat(log("nn.log")).doesNotContain("Exception");
     start("0");

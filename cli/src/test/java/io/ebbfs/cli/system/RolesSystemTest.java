@@ -134,7 +134,7 @@ class RolesSystemTest {
   private int stop(String name) throws InterruptedException {
     Process process = processes.remove(name);
     process.destroy();
-    assertThat(process.waitFor(30, TimeUnit.SECONDS)).as(name + " stops").isTrue();
+    assertThat(process.waitFor(2, TimeUnit.MINUTES)).as(name + " stops").isTrue();
     return process.exitValue();
   }
 
@@ -203,7 +203,7 @@ class RolesSystemTest {
 
   private void requireRightQuotas() throws Exception {
     start("quotas", "quotas", "--mend");
-    assertThat(processes.get("quotas").waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(processes.get("quotas").waitFor(3, TimeUnit.MINUTES)).isTrue();
     assertThat(processes.remove("quotas").exitValue()).as(said("quotas")).isZero();
     assertThat(said("quotas")).contains("the sums of all quotas are right.");
   }
@@ -229,7 +229,7 @@ class RolesSystemTest {
     for (String role : List.of("chunkserver", "control", "kafka")) {
       start(role, role);
       Process process = processes.get(role);
-      assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.waitFor(3, TimeUnit.MINUTES)).isTrue();
       assertThat(process.exitValue()).as(said(role)).isEqualTo(2);
       assertThat(said(role)).contains("cluster.yaml").doesNotContain("\tat ");
     }

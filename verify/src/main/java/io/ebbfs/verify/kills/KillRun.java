@@ -43,9 +43,9 @@ final class KillRun {
   }
 
   private static final int TRIES = 5;
-  private static final long DEATH_MILLIS = 20_000;
+  private static final long DEATH_MILLIS = 60_000;
   private static final long AFTER_END_NANOS = 1_500_000_000;
-  private static final long END_MILLIS = 60_000;
+  private static final long END_MILLIS = 240_000;
   private static final Set<TransitionStateProto> GOOD_ENDS =
       EnumSet.of(TransitionStateProto.DONE, TransitionStateProto.DROPPED);
 

@@ -101,10 +101,12 @@ class DataTransferReplaySystemTest {
     DefaultMetricsSystem.setMiniClusterMode(true); // several daemons in one process
     servers = NamenodeAndChunkServer.start(directory);
     dataNode = startDataNode(servers.port());
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(3);
     while (!Files.exists(servers.ready()) || !dataNode.isDatanodeFullyStarted()) {
       assertThat(servers.chunkServer().isAlive()).as("the chunk server runs").isTrue();
-      assertThat(System.nanoTime()).as("both servers are ready after a minute").isLessThan(end);
+      assertThat(System.nanoTime())
+          .as("both servers are ready after three minutes")
+          .isLessThan(end);
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
     }
     chunkServerPort = Integer.parseInt(property(servers.ready(), "transferPort"));

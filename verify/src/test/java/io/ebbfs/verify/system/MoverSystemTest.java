@@ -104,7 +104,7 @@ class MoverSystemTest {
   }
 
   private static void await(String what, BooleanSupplier condition) {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(3);
     while (!condition.getAsBoolean()) {
       assertThat(System.nanoTime()).as(what).isLessThan(end);
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));

@@ -44,7 +44,7 @@ class ShortCircuitSystemTest {
     Path socket = sockets.resolve("dn");
     try (NamenodeAndChunkServer servers =
         NamenodeAndChunkServer.start(directory, "--domain-socket=" + socket)) {
-      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(3);
       while (!Files.exists(servers.ready())) {
         assertThat(System.nanoTime()).as("the chunk server is ready").isLessThan(end);
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
