@@ -129,7 +129,7 @@ class RecordAppendSystemTest {
   private void checkFile() throws Exception {
     List<TestRecord> found;
     try (var in = files.open(FILE)) {
-      found = TestRecord.parse(in.readAllBytes());
+      found = TestRecord.parse(in);
     }
     Set<TestRecord> different = new HashSet<>(found);
     assertThat(different).as("no record twice").hasSize(found.size());

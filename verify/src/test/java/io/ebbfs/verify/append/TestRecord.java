@@ -1,7 +1,11 @@
 package io.ebbfs.verify.append;
 
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
@@ -26,23 +30,29 @@ record TestRecord(int writer, int number) {
     return writer * 1_000_003 + number;
   }
 
-  /** All records of a file. Fails if a record is not whole. */
-  static List<TestRecord> parse(byte[] file) {
+  /** All records of a file, one after the other in memory. Fails if a record is not whole. */
+  static List<TestRecord> parse(InputStream file) throws IOException {
     List<TestRecord> records = new ArrayList<>();
-    ByteBuffer in = ByteBuffer.wrap(file);
-    while (in.hasRemaining()) {
-      int begin = in.position();
-      int length = in.remaining() < HEADER_BYTES ? -1 : in.getInt();
-      if (length < HEADER_BYTES || length > file.length - begin) {
-        throw new AssertionError("no record at byte %d of %d".formatted(begin, file.length));
+    InputStream in = new BufferedInputStream(file, 1 << 20);
+    long begin = 0;
+    for (byte[] header = in.readNBytes(HEADER_BYTES);
+        header.length > 0;
+        header = in.readNBytes(HEADER_BYTES)) {
+      ByteBuffer numbers = ByteBuffer.wrap(Arrays.copyOf(header, HEADER_BYTES));
+      int length = numbers.getInt();
+      TestRecord record = new TestRecord(numbers.getInt(), numbers.getInt());
+      if (header.length < HEADER_BYTES
+          || length < HEADER_BYTES
+          || length >= HEADER_BYTES + MOST_BYTES) {
+        throw new AssertionError("no record at byte " + begin);
       }
-      TestRecord record = new TestRecord(in.getInt(), in.getInt());
-      byte[] bytes = new byte[length];
-      in.position(begin).get(bytes);
-      if (!java.util.Arrays.equals(bytes, record.bytes())) {
+      byte[] bytes = Arrays.copyOf(header, length);
+      int read = in.readNBytes(bytes, HEADER_BYTES, length - HEADER_BYTES);
+      if (read < length - HEADER_BYTES || !Arrays.equals(bytes, record.bytes())) {
         throw new AssertionError("%s at byte %d is not whole".formatted(record, begin));
       }
       records.add(record);
+      begin += length;
     }
     return records;
   }
