@@ -6,7 +6,8 @@ import java.util.List;
  * The rows of one kind of redundancy of EbbFS beside one of HDFS.
  *
  * @param label of both: {@code LRC(12,6,2) beside RS-6-3}
- * @param read what is read while a server is dead: {@code read of a file}
+ * @param read the name of the read that is measured while a server is dead, such as {@code read of
+ *     a file}
  */
 record LossRows(String label, String read) {
   List<BenchmarkRow> all() {

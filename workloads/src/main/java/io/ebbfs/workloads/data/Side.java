@@ -7,7 +7,7 @@ import java.io.IOException;
  * A system and the clients that work on it.
  *
  * @param client whose work is measured
- * @param loader which stores what is measured later; its link has no rate
+ * @param loader the client that stores the files before the measurement; its link has no rate
  */
 record Side(ComparedSystem system, DataClient client, DataClient loader) implements AutoCloseable {
   /** What the processes have used so far. */
