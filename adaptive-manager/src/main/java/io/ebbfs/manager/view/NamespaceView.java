@@ -654,10 +654,9 @@ public final class NamespaceView implements AutoCloseable {
 
   /** The pin that holds for a file: its own, or that of the nearest directory that has one. */
   public synchronized Pin pinOf(FileStatusProto file) {
-    return file.hasPin() || pinsFoundOnce == null
+    return pinsFoundOnce == null
         ? PinResolver.of(file, this::directory)
-        : pinsFoundOnce.computeIfAbsent(
-            file.getParentId(), parent -> PinResolver.below(parent, this::directory));
+        : PinResolver.of(file, this::directory, pinsFoundOnce);
   }
 
   private DirectoryStatusProto directory(long id) {
@@ -968,12 +967,8 @@ public final class NamespaceView implements AutoCloseable {
     if (row == null || !row.hasFile()) {
       return null;
     }
-    FileView file = ViewReader.file(row.getFile());
-    return row.getFile().hasPin()
-        ? file
-        : file.withPin(
-            pins.computeIfAbsent(
-                row.getFile().getParentId(), parent -> PinResolver.below(parent, this::directory)));
+    return ViewReader.file(row.getFile())
+        .withPin(PinResolver.of(row.getFile(), this::directory, pins));
   }
 
   /** Null if there is no such stripe. */

@@ -2,6 +2,7 @@ package io.ebbfs.manager.view;
 
 import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
+import java.util.Map;
 import java.util.function.LongFunction;
 
 /** Finds the pin that holds for a file: the nearest one wins. Pure functions. */
@@ -16,6 +17,18 @@ final class PinResolver {
    */
   static Pin of(FileStatusProto file, LongFunction<DirectoryStatusProto> directories) {
     return file.hasPin() ? Pin.of(true, file.getPin()) : below(file.getParentId(), directories);
+  }
+
+  /**
+   * The same for many files, whose directories are looked at once.
+   *
+   * @param known what holds below the directories that were asked for before; receives more
+   */
+  static Pin of(
+      FileStatusProto file, LongFunction<DirectoryStatusProto> directories, Map<Long, Pin> known) {
+    return file.hasPin()
+        ? Pin.of(true, file.getPin())
+        : known.computeIfAbsent(file.getParentId(), parent -> below(parent, directories));
   }
 
   /** The pin that holds for the entries of a directory. */

@@ -81,10 +81,9 @@ final class HdfsSystem implements ComparedSystem {
     site.put("dfs.namenode.replication.max-streams", "8");
     site.put("dfs.namenode.replication.max-streams-hard-limit", "16");
     site.put("dfs.namenode.replication.work.multiplier.per.iteration", "10");
-    // By default it looks for work every 3 s, and each of eight reconstructions of a DataNode
-    // counts
-    // as three transfers, so that two are under way at a time. A reconstruction reads six blocks at
-    // once, for which a DataNode has 20 threads by default.
+    // By default the NameNode looks for work every 3 s, and a reconstruction counts as three
+    // transfers, so that a DataNode has two of them under way and not eight. A reconstruction reads
+    // six blocks at once, for which a DataNode has 20 threads by default.
     site.put("dfs.namenode.redundancy.interval.seconds", "1");
     site.put("dfs.datanode.ec.reconstruction.xmits.weight", "0.1");
     site.put("dfs.datanode.ec.reconstruction.stripedread.threads", "48");
