@@ -21,6 +21,8 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -298,14 +300,48 @@ public final class MetadataChecker {
         owner);
     Optional<Disk> disk = cluster.disk(storage);
     if (disk.isPresent()) {
+      Optional<StorageReplicaRow> listed =
+          get(Tables.STORAGE_REPLICA, Tables.storageReplica(disk.get().storageNumber(), blockId));
       require(
-          get(Tables.STORAGE_REPLICA, Tables.storageReplica(disk.get().storageNumber(), blockId))
-              .isPresent(),
+          listed.isPresent(),
           "a replica of block %d (%s) is missing in the list of its disk %s",
           blockId,
           replica.getState(),
           storage);
+      if (owner.isPresent() && listed.isPresent() && listed.get().hasVerifiedGenerationStamp()) {
+        verified(storage, listed.get(), replica, owner.get());
+      }
     }
+  }
+
+  private void verified(
+      String storage, StorageReplicaRow note, ReplicaRow replica, BlockOwnerRow owner)
+      throws IOException {
+    Optional<BlockRow> block =
+        get(Tables.BLOCK, Tables.block(owner.getOwnerId(), owner.getIndex()));
+    long stamp = note.getVerifiedGenerationStamp();
+    long length = note.getVerifiedLengthBytes();
+    boolean isReplica =
+        replica.getState() == ReplicaStateProto.FINALIZED
+            && replica.getGenerationStamp() == stamp
+            && replica.getLengthBytes() == length;
+    boolean isBlock =
+        block
+            .filter(
+                row ->
+                    row.getState() == BlockStateProto.COMPLETE
+                        && row.getGenerationStamp() == stamp
+                        && row.getLengthBytes() == length)
+            .isPresent();
+    require(
+        isReplica && isBlock,
+        "the list of disk %s calls a replica verified with generation %d and %d bytes; its rows"
+            + " differ: replica %s, block %s. A full report clears the note within days",
+        storage,
+        stamp,
+        length,
+        replica,
+        block);
   }
 
   // ---- stripes ---------------------------------------------------------------------------------

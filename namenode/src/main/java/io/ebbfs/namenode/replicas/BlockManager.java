@@ -548,10 +548,14 @@ public final class BlockManager implements BlockService, TypeMover {
     return gone;
   }
 
-  private static void markExcess(
-      Transaction transaction, long ownerId, long blockId, Replica replica) {
+  private void markExcess(Transaction transaction, long ownerId, long blockId, Replica replica) {
     ReplicaRow row = replica.row().toBuilder().setState(ReplicaStateProto.EXCESS).build();
-    transaction.put(Tables.REPLICA, Tables.replica(ownerId, blockId, replica.storageUuid()), row);
+    ReplicaRows.change(transaction, cluster, ownerId, blockId, replica.storageUuid(), row);
+  }
+
+  @Override
+  public void reopened(Transaction transaction, long ownerId, long blockId) throws IOException {
+    ReplicaRows.distrust(transaction, cluster, ownerId, blockId);
   }
 
   @Override

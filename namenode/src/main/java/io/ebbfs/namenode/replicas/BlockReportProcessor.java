@@ -2,25 +2,20 @@ package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.replicas.ReplicaComparison.Known;
 import io.ebbfs.namenode.replicas.ReportedReplica.Kind;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
-import io.ebbfs.namenode.store.Transaction;
-import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.InvalidationRow;
-import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
-import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 
 /**
  * Processes block reports: brings the rows of replicas in line with the disks.
@@ -32,11 +27,13 @@ import java.util.Optional;
  * under it. So reports of different disks do not wait for each other. A report never writes under
  * an owner that the block has just left, and never brings back the rows of a deleted block.
  *
- * <p>A full report is compared with the rows without any lock first. Only differences are written,
- * by {@link ReportedReplicaApplier}. A full report may be older than incremental reports that
- * arrived before it. So a full report is not believed about replicas that came or went a short
- * while ago ({@link RecentReplicas}): else a replica that exists would be lost, or a deleted one
- * would be counted. All commits are relaxed: rows that a machine crash takes are reported again.
+ * <p>A full report is compared with the rows of its disk, in their order, without any lock first.
+ * Other rows are read only for replicas that are not known to agree ({@link ReplicaComparison}).
+ * Only differences are written, by {@link ReportedReplicaApplier}. A full report may be older than
+ * incremental reports that arrived before it. So a full report is not believed about replicas that
+ * came or went a short while ago ({@link RecentReplicas}): else a replica that exists would be
+ * lost, or a deleted one would be counted. All commits are relaxed: rows that a machine crash takes
+ * are reported again.
  */
 public final class BlockReportProcessor {
   private static final int PAGE = 1_000;
@@ -45,6 +42,7 @@ public final class BlockReportProcessor {
   private final MetadataStore store;
   private final ReportedReplicaApplier applier;
   private final InvalidationRows invalidationRows;
+  private final ReplicaComparison comparison;
   private final RecentReplicas arrivals;
   private final RecentReplicas deletions;
   private final Clock clock;
@@ -60,6 +58,7 @@ public final class BlockReportProcessor {
     this.store = store;
     this.applier = applier;
     this.invalidationRows = invalidationRows;
+    this.comparison = new ReplicaComparison(store);
     this.arrivals = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
     this.deletions = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
     this.clock = clock;
@@ -208,68 +207,25 @@ public final class BlockReportProcessor {
       List<ReportedReplica> differences)
       throws IOException {
     int r = 0;
-    List<ReportedReplica> inBoth = new ArrayList<>();
+    List<Known> inBoth = new ArrayList<>();
     for (Row<StorageReplicaRow> row : rows) {
       long id = row.key().firstLong();
       while (r < reports.size() && reports.get(r).blockId() < id) {
         differences.add(reports.get(r++));
       }
       if (r < reports.size() && reports.get(r).blockId() == id) {
-        inBoth.add(reports.get(r++));
+        ReportedReplica report = reports.get(r++);
+        if (!comparison.isVerified(row.value(), report, nowMillis)) {
+          inBoth.add(new Known(report, row.value()));
+        }
       } else if (!arrivals.has(disk.storageUuid(), id, nowMillis)) {
         differences.add(ReportedReplica.missing(id));
       }
     }
     differences.addAll(reports.subList(r, reports.size()));
     for (int i = 0; i < inBoth.size(); i += PAGE) {
-      differences.addAll(unlikeRows(disk, inBoth.subList(i, Math.min(i + PAGE, inBoth.size()))));
+      differences.addAll(
+          comparison.unlike(disk, inBoth.subList(i, Math.min(i + PAGE, inBoth.size()))));
     }
-  }
-
-  /** The reports that differ from the replica rows. */
-  private List<ReportedReplica> unlikeRows(Disk disk, List<ReportedReplica> reports)
-      throws IOException {
-    return store.transactInBackground(
-        disk.storageNumber(), transaction -> unlikeRows(transaction, disk, reports));
-  }
-
-  private static List<ReportedReplica> unlikeRows(
-      Transaction transaction, Disk disk, List<ReportedReplica> reports) throws IOException {
-    Map<Long, StoredBlock> blocks =
-        BlockLookup.find(
-            transaction, reports.stream().map(ReportedReplica::blockId).distinct().toList());
-    List<ReportedReplica> unlike = new ArrayList<>();
-    List<ReportedReplica> known = new ArrayList<>(reports.size());
-    List<Key> keys = new ArrayList<>(reports.size());
-    for (ReportedReplica report : reports) {
-      StoredBlock stored = blocks.get(report.blockId());
-      if (stored == null || stored.isOutput()) {
-        unlike.add(report);
-      } else {
-        known.add(report);
-        keys.add(Tables.replica(stored.ownerId(), report.blockId(), disk.storageUuid()));
-      }
-    }
-    List<Optional<ReplicaRow>> rows = transaction.getAll(Tables.REPLICA, keys);
-    for (int i = 0; i < rows.size(); i++) {
-      BlockRow block = blocks.get(known.get(i).blockId()).block();
-      if (!isAsReported(block, rows.get(i), known.get(i))) {
-        unlike.add(known.get(i));
-      }
-    }
-    return unlike;
-  }
-
-  private static boolean isAsReported(
-      BlockRow block, Optional<ReplicaRow> found, ReportedReplica report) {
-    return report.kind() == Kind.FINALIZED
-        && found
-            .filter(
-                row ->
-                    row.getState() == ReplicaStateProto.FINALIZED
-                        && row.getGenerationStamp() == report.generationStamp()
-                        && row.getLengthBytes() == report.lengthBytes()
-                        && !ReportedReplicaApplier.isWrong(block, report))
-            .isPresent();
   }
 }

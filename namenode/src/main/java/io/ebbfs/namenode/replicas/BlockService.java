@@ -180,6 +180,12 @@ public interface BlockService {
       throws IOException;
 
   /**
+   * A complete block takes bytes again, or is cut: replicas that no report names meanwhile are
+   * stale. The caller holds the row lock of the owner exclusively.
+   */
+  void reopened(Transaction transaction, long ownerId, long blockId) throws IOException;
+
+  /**
    * Marks a replica as corrupt before any report names it, because an attempt that ended without a
    * commit may have written it. A replica that has a row already is not changed. The caller holds
    * the lock of the owner.

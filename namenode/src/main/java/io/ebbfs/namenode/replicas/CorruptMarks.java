@@ -141,14 +141,18 @@ final class CorruptMarks {
     return changed.isPresent();
   }
 
-  private static boolean change(
+  private boolean change(
       Transaction transaction, StoredBlock stored, String storageUuid, Change change)
       throws IOException {
-    var key = Tables.replica(stored.ownerId(), stored.block().getBlockId(), storageUuid);
-    Optional<ReplicaRow> row = transaction.get(Tables.REPLICA, key);
+    long ownerId = stored.ownerId();
+    long blockId = stored.block().getBlockId();
+    Optional<ReplicaRow> row =
+        transaction.get(Tables.REPLICA, Tables.replica(ownerId, blockId, storageUuid));
     Optional<ReplicaRow> after =
         row.isEmpty() ? Optional.empty() : change.apply(transaction, stored, row.get());
-    after.ifPresent(changed -> transaction.put(Tables.REPLICA, key, changed));
+    after.ifPresent(
+        changed ->
+            ReplicaRows.change(transaction, cluster, ownerId, blockId, storageUuid, changed));
     return after.isPresent();
   }
 }

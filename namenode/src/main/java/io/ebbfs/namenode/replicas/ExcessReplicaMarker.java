@@ -157,9 +157,12 @@ final class ExcessReplicaMarker {
   private void mark(
       Transaction transaction, BlockAssessment block, Replica replica, ReplicaStateProto state) {
     ReplicaRow row = replica.row().toBuilder().setState(state).build();
-    transaction.put(
-        Tables.REPLICA,
-        Tables.replica(block.stored().ownerId(), block.block().getBlockId(), replica.storageUuid()),
+    ReplicaRows.change(
+        transaction,
+        cluster,
+        block.stored().ownerId(),
+        block.block().getBlockId(),
+        replica.storageUuid(),
         row);
   }
 

@@ -71,6 +71,41 @@ public final class ReplicaRows {
         StorageReplicaRow.getDefaultInstance());
   }
 
+  /**
+   * Writes the row of a replica that has one. The row of its disk says no more that a report has
+   * verified the replica.
+   */
+  public static void change(
+      Transaction transaction,
+      ClusterView cluster,
+      long ownerId,
+      long blockId,
+      String storageUuid,
+      ReplicaRow row) {
+    transaction.put(Tables.REPLICA, Tables.replica(ownerId, blockId, storageUuid), row);
+    distrust(transaction, cluster, blockId, storageUuid);
+  }
+
+  /** Has the next full report compare all replicas of a block with all rows. */
+  static void distrust(Transaction transaction, ClusterView cluster, long ownerId, long blockId)
+      throws IOException {
+    for (Replica replica : of(transaction, ownerId, blockId)) {
+      distrust(transaction, cluster, blockId, replica.storageUuid());
+    }
+  }
+
+  private static void distrust(
+      Transaction transaction, ClusterView cluster, long blockId, String storageUuid) {
+    cluster
+        .disk(storageUuid)
+        .ifPresent(
+            disk ->
+                transaction.put(
+                    Tables.STORAGE_REPLICA,
+                    Tables.storageReplica(disk.storageNumber(), blockId),
+                    StorageReplicaRow.getDefaultInstance()));
+  }
+
   /** Deletes both rows of a replica. */
   public static void delete(
       Transaction transaction, long ownerId, long blockId, ClusterView.Disk disk) {

@@ -27,6 +27,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
@@ -419,6 +420,39 @@ final class BlockFixture {
     blocks.put(blockId, row);
   }
 
+  /**
+   * Opens a block again, and closes it with another generation, which the live replicas get whose
+   * servers are up. The servers report them later.
+   *
+   * @return false if there is no such replica
+   */
+  boolean append(long blockId) throws IOException {
+    List<String> written =
+        liveStorages(blockId).stream()
+            .filter(storage -> physical(blockId).contains(storage) && holder(storage).up)
+            .toList();
+    if (written.isEmpty()) {
+      return false;
+    }
+    BlockRow before = blocks.get(blockId);
+    BlockRow after = before.toBuilder().setGenerationStamp(before.getGenerationStamp() + 1).build();
+    long owner = ownerOf(blockId);
+    store.transact(
+        owner,
+        t -> {
+          lockOwner(t, blockId);
+          manager.reopened(t, owner, blockId);
+          putBlock(t, owner, after.toBuilder().setState(BlockStateProto.COMMITTED).build());
+          return null;
+        });
+    for (String storage : written) {
+      holder(storage)
+          .write(storage, new Block(blockId, after.getLengthBytes(), after.getGenerationStamp()));
+    }
+    blocks.put(blockId, after); // the namenode completes the block when a replica is reported
+    return true;
+  }
+
   /** The row of a block that {@link #writeFile} has made. */
   BlockRow row(long blockId) throws IOException {
     return store.transact(
@@ -469,6 +503,14 @@ final class BlockFixture {
   List<Replica> rows(long blockId) throws IOException {
     long owner = ownerOf(blockId);
     return store.transact(owner, t -> ReplicaRows.of(t, owner, blockId));
+  }
+
+  /** The row of a replica in the list of its disk. */
+  StorageReplicaRow note(String storageUuid, long blockId) throws IOException {
+    long number = cluster.disk(storageUuid).orElseThrow().storageNumber();
+    return store.transact(
+        number,
+        t -> t.get(Tables.STORAGE_REPLICA, Tables.storageReplica(number, blockId)).orElseThrow());
   }
 
   List<String> liveStorages(long blockId) throws IOException {

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.replicas;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -31,6 +32,7 @@ class BlockManagerPropertyTest {
     private final BlockFixture f;
     // Lost or bad replicas, as storage + block, that no report has revealed.
     private final Set<String> secretlyBad = new TreeSet<>();
+    private long notes;
 
     Life(long seed) throws IOException {
       this.seed = seed;
@@ -61,6 +63,7 @@ class BlockManagerPropertyTest {
       for (int step = 0; step < STEPS; step++) {
         step();
         deliverSome();
+        checkNotes();
         if (f.random.nextInt(3) == 0) {
           f.clock.advance(f.random.nextInt(1_500));
           beatAndTick();
@@ -95,7 +98,7 @@ class BlockManagerPropertyTest {
     }
 
     private void step() throws IOException {
-      switch (f.random.nextInt(14)) {
+      switch (f.random.nextInt(15)) {
         case 0, 1, 2, 3 -> write();
         case 4 -> delete();
         case 5 -> replicate();
@@ -105,6 +108,7 @@ class BlockManagerPropertyTest {
         case 10 -> failDisk();
         case 11 -> spoil();
         case 12 -> anyServer().reportAll();
+        case 13 -> append();
         default -> restartSometimes();
       }
     }
@@ -149,6 +153,31 @@ class BlockManagerPropertyTest {
       }
     }
 
+    private void append() throws IOException {
+      Long id = anyBlock();
+      if (id != null && !f.blocks.get(id).hasStripeId()) {
+        f.append(id);
+      }
+    }
+
+    /** A replica that is noted as verified agrees with its row and with its block. */
+    private void checkNotes() throws IOException {
+      for (BlockRow block : f.blocks.values()) {
+        for (Replica replica : f.rows(block.getBlockId())) {
+          StorageReplicaRow note = f.note(replica.storageUuid(), block.getBlockId());
+          if (note.hasVerifiedGenerationStamp()) {
+            BlockRow row = f.row(block.getBlockId());
+            assertThat(ReplicaRows.isGood(row, replica.row()) && !ReplicaRows.isOpen(row))
+                .as("seed %d: %s verifies %s of %s", seed, note, replica, row)
+                .isTrue();
+            assertThat(note.getVerifiedGenerationStamp()).isEqualTo(row.getGenerationStamp());
+            assertThat(note.getVerifiedLengthBytes()).isEqualTo(row.getLengthBytes());
+            notes++;
+          }
+        }
+      }
+    }
+
     private void kill() {
       if (f.servers.values().stream().filter(s -> s.up).count() > 3) {
         anyServer().kill();
@@ -185,7 +214,7 @@ class BlockManagerPropertyTest {
         f.holder(storage).disks.get(storage).remove(id);
       } else {
         secretlyBad.add(storage + id);
-        f.manager.reportBad(id, 1001, storage, "test");
+        f.manager.reportBad(id, f.blocks.get(id).getGenerationStamp(), storage, "test");
       }
     }
 
@@ -212,6 +241,8 @@ class BlockManagerPropertyTest {
         check(block);
       }
       checkNothingIsLeftBehind();
+      checkNotes();
+      assertThat(notes).as("seed %d: replicas noted as verified", seed).isPositive();
     }
 
     private void check(BlockRow block) throws IOException {

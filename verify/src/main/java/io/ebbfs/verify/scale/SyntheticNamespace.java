@@ -38,6 +38,13 @@ final class SyntheticNamespace {
   static final long BLOCK_BYTES = 1 << 20;
   static final long STAMP = 1_001;
 
+  /** Every replica was named by a full report before. */
+  private static final StorageReplicaRow VERIFIED =
+      StorageReplicaRow.newBuilder()
+          .setVerifiedGenerationStamp(STAMP)
+          .setVerifiedLengthBytes(BLOCK_BYTES)
+          .build();
+
   /** The directory of everything; the policy has this path. */
   static final String ROOT = "/data";
 
@@ -225,10 +232,7 @@ final class SyntheticNamespace {
           for (int disk = 0; disk < disks; disk++) {
             long number = diskNumber(server, disk, disks);
             for (long block : blocks.get(disk)) {
-              rows.add(
-                  Tables.STORAGE_REPLICA,
-                  Tables.storageReplica(number, block),
-                  StorageReplicaRow.getDefaultInstance());
+              rows.add(Tables.STORAGE_REPLICA, Tables.storageReplica(number, block), VERIFIED);
             }
           }
         }

@@ -183,6 +183,9 @@ final class FileBlocks {
   private void replace(int back, BlockRow block) throws IOException {
     BlockRow before = fromEnd(back).orElseThrow();
     transaction.put(Tables.BLOCK, Tables.block(file.id(), count() - 1 - back), block);
+    if (isComplete(before) && !isComplete(block)) {
+      blocks.reopened(transaction, file.id(), block.getBlockId());
+    }
     long longer = block.getLengthBytes() - before.getLengthBytes();
     long more = QuotaMarks.bytes(block, file.row()) - QuotaMarks.bytes(before, file.row());
     if (longer != 0 || more != 0 && file.row().hasCountedIn()) {
@@ -190,6 +193,10 @@ final class FileBlocks {
           file.row().toBuilder().setLengthBytes(file.row().getLengthBytes() + longer);
       put(counting(changed, more));
     }
+  }
+
+  private static boolean isComplete(BlockRow block) {
+    return block.getState() == BlockStateProto.COMPLETE;
   }
 
   /** The row with more bytes for a quota, if the file counts in one. */

@@ -61,6 +61,9 @@ final class FakeBlocks implements BlockService {
   }
 
   @Override
+  public void reopened(Transaction transaction, long ownerId, long blockId) {}
+
+  @Override
   public List<Invalidation> keepOnly(
       Transaction transaction, long ownerId, BlockRow block, String keepStorageUuid)
       throws IOException {
