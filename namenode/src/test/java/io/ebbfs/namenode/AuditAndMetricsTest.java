@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.SafeModeAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
@@ -122,6 +123,43 @@ class AuditAndMetricsTest {
             "allowed=false\tcmd=delete\tsrc=/d/b\tdst=null\tperm=null",
             "allowed=true\tcmd=delete\tsrc=/d\tdst=null\tperm=null");
     assertThat(Files.readString(audit())).contains("ugi=guest (auth:SIMPLE)");
+  }
+
+  @Test
+  void snapshotsCodesAndSafeModeHaveLinesAsHdfsWritesThem() throws Exception {
+    try (DistributedFileSystem client = client()) {
+      client.mkdirs(path("/d/coded"));
+      client.allowSnapshot(path("/d"));
+      client.createSnapshot(path("/d"), "s");
+      client.renameSnapshot(path("/d"), "s", "t");
+      client.getSnapshotDiffReport(path("/d"), "t", "");
+      client.getSnapshottableDirListing();
+      client.deleteSnapshot(path("/d"), "t");
+      client.disallowSnapshot(path("/d"));
+      client.enableErasureCodingPolicy("XOR-2-1-1024k");
+      client.setErasureCodingPolicy(path("/d/coded"), "XOR-2-1-1024k");
+      client.getErasureCodingPolicy(path("/d/coded"));
+      client.unsetErasureCodingPolicy(path("/d/coded"));
+      client.setSafeMode(SafeModeAction.ENTER);
+    }
+    namenode.close();
+
+    assertThat(lines().stream().map(line -> line.replace("allowed=true\t", "")).distinct())
+        .containsExactly(
+            "cmd=mkdirs\tsrc=/d/coded\tdst=null\tperm=null",
+            "cmd=allowSnapshot\tsrc=/d\tdst=null\tperm=null",
+            "cmd=createSnapshot\tsrc=/d\tdst=/d/.snapshot/s\tperm=null",
+            "cmd=renameSnapshot\tsrc=/d/.snapshot/s\tdst=/d/.snapshot/t\tperm=null",
+            "cmd=computeSnapshotDiff\tsrc=/d/.snapshot/t\tdst=/d\tperm=null",
+            "cmd=listSnapshottableDirectory\tsrc=null\tdst=null\tperm=null",
+            "cmd=deleteSnapshot\tsrc=/d/.snapshot/t\tdst=null\tperm=null",
+            "cmd=listStatus\tsrc=/d/.Trash\tdst=null\tperm=null", // the client looks for it
+            "cmd=disallowSnapshot\tsrc=/d\tdst=null\tperm=null",
+            "cmd=enableErasureCodingPolicy\tsrc=XOR-2-1-1024k\tdst=null\tperm=null",
+            "cmd=setErasureCodingPolicy\tsrc=/d/coded\tdst=null\tperm=null",
+            "cmd=getErasureCodingPolicy\tsrc=/d/coded\tdst=null\tperm=null",
+            "cmd=unsetErasureCodingPolicy\tsrc=/d/coded\tdst=null\tperm=null",
+            "cmd=safemode_enter\tsrc=null\tdst=null\tperm=null");
   }
 
   @Test

@@ -90,7 +90,7 @@ public final class AuditLog implements AutoCloseable {
             frame,
             offset,
             length,
-            AuditedMethods.hasPermissions(method) ? answer : null);
+            AuditedMethods.tellsAnswer(method) ? answer : null);
     if (queuedBytes.get() > QUEUE_BYTES) {
       dropped.increment();
     } else {

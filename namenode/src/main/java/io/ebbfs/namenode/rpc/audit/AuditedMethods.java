@@ -10,6 +10,7 @@ import java.util.Map;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.CreateResponseProto;
+import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.CreateSnapshotResponseProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.HdfsFileStatusProto;
 import org.apache.hadoop.thirdparty.protobuf.CodedInputStream;
 import org.apache.hadoop.thirdparty.protobuf.Descriptors.Descriptor;
@@ -55,7 +56,25 @@ final class AuditedMethods {
           Map.entry("removeDefaultAcl", "removeDefaultAcl"),
           Map.entry("removeAcl", "removeAcl"),
           Map.entry("setAcl", "setAcl"),
-          Map.entry("getAclStatus", "getAclStatus"));
+          Map.entry("getAclStatus", "getAclStatus"),
+          Map.entry("allowSnapshot", "allowSnapshot"),
+          Map.entry("disallowSnapshot", "disallowSnapshot"),
+          Map.entry("createSnapshot", "createSnapshot"),
+          Map.entry("renameSnapshot", "renameSnapshot"),
+          Map.entry("deleteSnapshot", "deleteSnapshot"),
+          Map.entry("getSnapshotDiffReport", "computeSnapshotDiff"),
+          Map.entry("getSnapshotDiffReportListing", "computeSnapshotDiff"),
+          Map.entry("getSnapshottableDirListing", "listSnapshottableDirectory"),
+          Map.entry("getSnapshotListing", "ListSnapshot"),
+          Map.entry("setErasureCodingPolicy", "setErasureCodingPolicy"),
+          Map.entry("unsetErasureCodingPolicy", "unsetErasureCodingPolicy"),
+          Map.entry("getErasureCodingPolicy", "getErasureCodingPolicy"),
+          Map.entry("enableErasureCodingPolicy", "enableErasureCodingPolicy"),
+          Map.entry("disableErasureCodingPolicy", "disableErasureCodingPolicy"),
+          Map.entry("setSafeMode", "safemode"),
+          Map.entry("setBalancerBandwidth", "setBalancerBandwidth"),
+          Map.entry("metaSave", "metaSave"),
+          Map.entry("saveNamespace", "saveNamespace"));
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss,SSS", Locale.ROOT)
@@ -69,9 +88,9 @@ final class AuditedMethods {
     return COMMANDS.containsKey(method);
   }
 
-  /** Whether the answer of the method holds the owner and the permissions of its file. */
-  static boolean hasPermissions(String method) {
-    return method.equals("create");
+  /** Whether the line tells something of the answer of the method. */
+  static boolean tellsAnswer(String method) {
+    return method.equals("create") || method.equals("createSnapshot");
   }
 
   /** The line of a call, as the logger FSNamesystem.audit of HDFS writes it. */
@@ -93,7 +112,7 @@ final class AuditedMethods {
         + "\tsrc="
         + escaped(source(call.method(), request))
         + "\tdst="
-        + escaped(text(request, "dst", "trg"))
+        + escaped(destination(call, request))
         + "\tperm="
         + permissions(call)
         + "\tproto=rpc\n";
@@ -105,14 +124,43 @@ final class AuditedMethods {
       return QuotaService.operation(
           number(request, "namespaceQuota"), number(request, "storagespaceQuota"));
     }
+    if (method.equals("setSafeMode")) {
+      return text(request, "action").toLowerCase(Locale.ROOT);
+    }
     return method.equals("rename2") ? command + " (options=[" + options(request) + "])" : command;
   }
 
   /** The path of a call; of a concat the list of the files that vanish. */
   private static String source(String method, DynamicMessage request) {
-    return method.equals("concat")
-        ? String.valueOf(request.getField(request.getDescriptorForType().findFieldByName("srcs")))
-        : text(request, "src", "path");
+    return switch (method) {
+      case "concat" ->
+          String.valueOf(request.getField(request.getDescriptorForType().findFieldByName("srcs")));
+      case "renameSnapshot" -> snapshot(request, "snapshotOldName");
+      case "deleteSnapshot" -> snapshot(request, "snapshotName");
+      case "getSnapshotDiffReport", "getSnapshotDiffReportListing" ->
+          snapshot(request, "fromSnapshot");
+      default -> text(request, "src", "path", "snapshotRoot", "ecPolicyName");
+    };
+  }
+
+  private static String destination(AuditedCall call, DynamicMessage request) throws IOException {
+    return switch (call.method()) {
+      case "createSnapshot" ->
+          call.answer() == null
+              ? NONE
+              : CreateSnapshotResponseProto.parseFrom(call.answer()).getSnapshotPath();
+      case "renameSnapshot" -> snapshot(request, "snapshotNewName");
+      case "getSnapshotDiffReport", "getSnapshotDiffReportListing" ->
+          snapshot(request, "toSnapshot");
+      default -> text(request, "dst", "trg");
+    };
+  }
+
+  /** The path of the snapshot that a field names; of the directory itself if the name is empty. */
+  private static String snapshot(DynamicMessage request, String field) {
+    String name = text(request, field);
+    String root = text(request, "snapshotRoot");
+    return name.isEmpty() || name.equals(NONE) ? root : root + "/.snapshot/" + name;
   }
 
   private static long number(DynamicMessage request, String field) {
@@ -143,7 +191,7 @@ final class AuditedMethods {
   }
 
   private static String permissions(AuditedCall call) throws IOException {
-    if (call.answer() == null) {
+    if (call.answer() == null || !call.method().equals("create")) {
       return NONE;
     }
     HdfsFileStatusProto file = CreateResponseProto.parseFrom(call.answer()).getFs();
