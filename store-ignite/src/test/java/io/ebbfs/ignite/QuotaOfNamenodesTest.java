@@ -1,35 +1,21 @@
 package io.ebbfs.ignite;
 
+import static io.ebbfs.ignite.NamenodeServices.ROOT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.audit.QuotaCheck;
-import io.ebbfs.namenode.files.inodes.Caller;
-import io.ebbfs.namenode.files.inodes.Inode;
-import io.ebbfs.namenode.files.inodes.NamespaceLimits;
-import io.ebbfs.namenode.files.io.FileCreationService;
-import io.ebbfs.namenode.files.leases.LeaseManager;
-import io.ebbfs.namenode.files.quotas.QuotaService;
-import io.ebbfs.namenode.files.quotas.TreeCounter;
-import io.ebbfs.namenode.files.tree.ContentSummaryService;
-import io.ebbfs.namenode.files.tree.DeleteService;
-import io.ebbfs.namenode.files.tree.MkdirService;
-import io.ebbfs.namenode.files.tree.RenameService;
-import io.ebbfs.namenode.store.IdGenerators;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
-import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.NSQuotaExceededException;
 import org.apache.hadoop.ipc.RetriableException;
@@ -47,77 +33,40 @@ class QuotaOfNamenodesTest {
   private static final long SEED = Long.getLong("ebbfs.seed", System.nanoTime());
   private static final int CLIENTS = 6;
   private static final int STEPS = 25;
-  private static final Caller.Superuser SUPERUSER = new Caller.Superuser("root", "supergroup");
-  private static final Caller ROOT = new Caller("root", Set::of, SUPERUSER);
 
   @TempDir Path directory;
 
-  private record Namenode(
-      MkdirService mkdirs,
-      FileCreationService creation,
-      RenameService renames,
-      DeleteService deletions,
-      QuotaService quotas,
-      ContentSummaryService summaries) {
-    static Namenode on(IgniteStore store) throws IOException {
-      Clock clock = Clock.systemUTC();
-      IdGenerators ids = IdGenerators.of(store);
-      LeaseManager leases = new LeaseManager(clock, Long.MAX_VALUE, Long.MAX_VALUE);
-      NamespaceLimits limits = NamespaceLimits.DEFAULT;
-      TreeCounter counter = new TreeCounter(store);
-      return new Namenode(
-          new MkdirService(store, ids.inodes(), clock, limits),
-          new FileCreationService(
-              store, ids.inodes(), clock, limits, leases, null, () -> {}), // no lease ends
-          new RenameService(store, clock, limits, counter, () -> {}),
-          new DeleteService(store, clock, () -> {}),
-          new QuotaService(store, counter),
-          new ContentSummaryService(store));
-    }
-
-    void mkdirs(String path) throws IOException {
-      mkdirs.mkdirs(ROOT, path, new FsPermission(0755), true);
-    }
-
-    Inode create(String path) throws IOException {
-      return creation.create(
-          ROOT,
-          new FileCreationService.Request(
-              path, 0644, "client", "127.0.0.1", true, true, false, 1, 1 << 20));
-    }
-
-    void limit(String path, long names) throws IOException {
-      while (true) {
-        try {
-          quotas.set(ROOT, path, names, HdfsConstants.QUOTA_DONT_SET, null);
-          return;
-        } catch (RetriableException e) {
-          // A stock client repeats the call, too.
-        }
+  private static void limit(NamenodeServices namenode, String path, long names) throws IOException {
+    while (true) {
+      try {
+        namenode.quotas().set(ROOT, path, names, HdfsConstants.QUOTA_DONT_SET, null);
+        return;
+      } catch (RetriableException e) {
+        // A stock client repeats the call, too.
       }
     }
+  }
 
-    /** One change, which may fail because another client has changed the tree. */
-    void step(Random random) throws IOException {
-      String some = "/q/" + random.nextInt(3);
-      String other = "/q/" + random.nextInt(3);
-      try {
-        switch (random.nextInt(6)) {
-          case 0, 1 -> create(some + "/" + random.nextInt(40));
-          case 2 -> deletions.delete(ROOT, some + "/" + random.nextInt(40), false);
-          case 3 -> renames.rename2(ROOT, some, other + "/x" + random.nextInt(2), false);
-          case 4 -> renames.rename2(ROOT, other + "/x" + random.nextInt(2), some, false);
-          default -> {
-            renames.rename2(ROOT, some, "/out" + random.nextInt(2), false);
-            renames.rename2(ROOT, "/out" + random.nextInt(2), other, false);
-          }
+  /** One change, which may fail because another client has changed the tree. */
+  private static void step(NamenodeServices namenode, Random random) throws IOException {
+    String some = "/q/" + random.nextInt(3);
+    String other = "/q/" + random.nextInt(3);
+    try {
+      switch (random.nextInt(6)) {
+        case 0, 1 -> namenode.create(some + "/" + random.nextInt(40));
+        case 2 -> namenode.deletions().delete(ROOT, some + "/" + random.nextInt(40), false);
+        case 3 -> namenode.renames().rename2(ROOT, some, other + "/x" + random.nextInt(2), false);
+        case 4 -> namenode.renames().rename2(ROOT, other + "/x" + random.nextInt(2), some, false);
+        default -> {
+          namenode.renames().rename2(ROOT, some, "/out" + random.nextInt(2), false);
+          namenode.renames().rename2(ROOT, "/out" + random.nextInt(2), other, false);
         }
-      } catch (FileNotFoundException | FileAlreadyExistsException | RetriableException e) {
-        // Another client was first, or many trees are being counted.
-      } catch (IOException e) {
-        if (!String.valueOf(e.getMessage()).contains("under source")) {
-          throw e;
-        }
+      }
+    } catch (FileNotFoundException | FileAlreadyExistsException | RetriableException e) {
+      // Another client was first, or many trees are being counted.
+    } catch (IOException e) {
+      if (!String.valueOf(e.getMessage()).contains("under source")) {
+        throw e;
       }
     }
   }
@@ -129,8 +78,9 @@ class QuotaOfNamenodesTest {
     try (StoreNodes nodes = StoreNodes.start(directory, 1);
         IgniteStore one = IgniteStore.open(nodes.client());
         IgniteStore other = IgniteStore.open(nodes.client())) {
-      List<Namenode> namenodes = List.of(Namenode.on(one), Namenode.on(other));
-      namenodes.get(0).mkdirs().makeRoot(SUPERUSER);
+      List<NamenodeServices> namenodes =
+          List.of(NamenodeServices.on(one), NamenodeServices.on(other));
+      namenodes.get(0).makeRoot();
       for (int i = 0; i < 3; i++) {
         namenodes.get(0).mkdirs("/q/" + i + "/below");
         namenodes.get(0).create("/q/" + i + "/below/file");
@@ -138,16 +88,16 @@ class QuotaOfNamenodesTest {
       List<Callable<Void>> work = new ArrayList<>();
       work.add(
           () -> {
-            namenodes.get(1).limit("/q", 1_000_000);
+            limit(namenodes.get(1), "/q", 1_000_000);
             return null;
           });
       for (int client = 0; client < CLIENTS; client++) {
         Random random = new Random(SEED + client);
-        Namenode namenode = namenodes.get(client % 2);
+        NamenodeServices namenode = namenodes.get(client % 2);
         work.add(
             () -> {
               for (int step = 0; step < STEPS; step++) {
-                namenode.step(random);
+                step(namenode, random);
               }
               return null;
             });
@@ -160,10 +110,10 @@ class QuotaOfNamenodesTest {
   }
 
   /** All clients add names until there is no room. */
-  private void fill(List<Namenode> namenodes) throws Exception {
+  private void fill(List<NamenodeServices> namenodes) throws Exception {
     namenodes.get(0).mkdirs("/q/full");
     long used = names(namenodes.get(1));
-    namenodes.get(1).limit("/q", used + 60);
+    limit(namenodes.get(1), "/q", used + 60);
     List<Callable<Void>> work = new ArrayList<>();
     for (int i = 0; i < CLIENTS; i++) {
       int client = i;
@@ -182,7 +132,7 @@ class QuotaOfNamenodesTest {
     assertThat(names(namenodes.get(0))).as("seed " + SEED).isEqualTo(used + 60);
   }
 
-  private static long names(Namenode namenode) throws IOException {
+  private static long names(NamenodeServices namenode) throws IOException {
     return namenode.summaries().consumption(ROOT, "/q").names();
   }
 
