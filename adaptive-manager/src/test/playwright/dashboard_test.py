@@ -116,6 +116,32 @@ def drain_and_take_back(page):
     expect(page.get_by_role("button", name="Drain server server-3:9003")).to_be_visible()
 
 
+def hibernate_and_wake(page):
+    page.get_by_role("button", name="Let server server-3:9003 hibernate").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("How long").select_option("2h")
+    step("hibernate", page)
+    dialog.get_by_role("button", name="Show what it does").click()
+    confirm(page, "Let the server hibernate", "Server server-3:9003 takes no new blocks", "nothing is repaired")
+    expect(page.locator("#servers")).to_contain_text("is to hibernate: its blocks are being checked")
+    expect(page.get_by_role("button", name="Drain server server-3:9003")).to_have_count(0)
+    step("hibernating", page)
+    page.get_by_role("button", name="Wake server server-3:9003").click()
+    confirm(page, "Wake the server")
+    expect(page.get_by_role("button", name="Let server server-3:9003 hibernate")).to_be_visible()
+
+
+def level_and_stop(page):
+    page.get_by_role("button", name="Level the disks").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("How far from the mean").select_option("0.05")
+    dialog.get_by_role("button", name="Show what it does").click()
+    confirm(page, "Level the disks", "5.0%", "100 MiB")
+    page.get_by_role("button", name="Stop levelling the disks").click()
+    confirm(page, "Stop levelling")
+    step("levelled", page)
+
+
 def scrub(page):
     page.get_by_role("button", name="Start a parity scrub").click()
     confirm(page, "Start the scrub", "Pass 4 of the parity scrub", "checked 40 stripes and found 2")
@@ -196,7 +222,7 @@ def history(page):
 
 
 PARTS = (overview, pause_and_resume, focus_survives_a_refresh, change_bound, late_answer, dry_run, drain_and_take_back,
-         scrub, browse_and_convert, make_replicas, pin, search, history)
+         hibernate_and_wake, level_and_stop, scrub, browse_and_convert, make_replicas, pin, search, history)
 
 
 def main():

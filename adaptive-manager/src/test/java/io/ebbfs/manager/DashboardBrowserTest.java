@@ -44,8 +44,22 @@ class DashboardBrowserTest {
   /** The lines of the audit log: each action that was confirmed, and no dry run. */
   private static final List<String> AUDITED =
       List.of(
-          "pause", "resume", "bound", "drain", "undrain", "scrub", "convert", "cancel", "retry",
-          "convert", "pin", "pin");
+          "pause",
+          "resume",
+          "bound",
+          "drain",
+          "undrain",
+          "hibernate",
+          "wake",
+          "rebalance",
+          "stoprebalance",
+          "scrub",
+          "convert",
+          "cancel",
+          "retry",
+          "convert",
+          "pin",
+          "pin");
 
   @TempDir Path directory;
 
