@@ -56,10 +56,15 @@ public final class MetadataChecker {
   /** One contradiction between rows, or one under-protected stripe. */
   public record Finding(Severity severity, String message) {}
 
+  private static final String HEALS =
+      "An older version of EbbFS on the same store leaves such a note; one of the next 28 full"
+          + " reports of the disk clears the note";
+
   private final CodeRegistry codes;
   private final MetadataStore store;
   private final ClusterView cluster;
   private final int limit;
+  private final Map<Long, Disk> disks = new HashMap<>();
   private final List<Finding> findings = new ArrayList<>();
 
   private MetadataChecker(CodeRegistry codes, MetadataStore store, ClusterView cluster, int limit) {
@@ -67,6 +72,9 @@ public final class MetadataChecker {
     this.store = store;
     this.cluster = cluster;
     this.limit = limit;
+    cluster
+        .allServers()
+        .forEach(server -> server.disks().forEach(disk -> disks.put(disk.storageNumber(), disk)));
   }
 
   /** Checks all rows; stops after {@code limit} findings. */
@@ -76,6 +84,7 @@ public final class MetadataChecker {
     check.forAll(Tables.BLOCK, check::block);
     check.forAll(Tables.BLOCK_OWNER, check::blockOwner);
     check.forAll(Tables.REPLICA, check::replica);
+    check.forAll(Tables.STORAGE_REPLICA, check::listedReplica);
     check.forAll(Tables.STRIPE, check::stripe);
     check.forAll(Tables.TRANSITION, check::transition);
     check.forAll(Tables.XATTR, check::xattrs);
@@ -300,17 +309,40 @@ public final class MetadataChecker {
         owner);
     Optional<Disk> disk = cluster.disk(storage);
     if (disk.isPresent()) {
-      Optional<StorageReplicaRow> listed =
-          get(Tables.STORAGE_REPLICA, Tables.storageReplica(disk.get().storageNumber(), blockId));
       require(
-          listed.isPresent(),
+          get(Tables.STORAGE_REPLICA, Tables.storageReplica(disk.get().storageNumber(), blockId))
+              .isPresent(),
           "a replica of block %d (%s) is missing in the list of its disk %s",
           blockId,
           replica.getState(),
           storage);
-      if (owner.isPresent() && listed.isPresent() && listed.get().hasVerifiedGenerationStamp()) {
-        verified(storage, listed.get(), replica, owner.get());
-      }
+    }
+  }
+
+  /** A row in the list of a disk. One that was never verified may be there without a replica. */
+  private void listedReplica(Key key, StorageReplicaRow listed) throws IOException {
+    Disk disk = disks.get(key.partition());
+    if (disk == null || !listed.hasVerifiedGenerationStamp()) {
+      return;
+    }
+    long blockId = key.firstLong();
+    String storage = disk.storageUuid();
+    Optional<BlockOwnerRow> owner =
+        get(Tables.BLOCK_OWNER, Tables.blockOwner(blockId)).filter(BlockOwnerRow::hasOwnerId);
+    Optional<ReplicaRow> replica =
+        owner.isEmpty()
+            ? Optional.empty()
+            : get(Tables.REPLICA, Tables.replica(owner.get().getOwnerId(), blockId, storage));
+    if (replica.isPresent()) {
+      verified(storage, listed, replica.get(), owner.get());
+    } else {
+      require(
+          false,
+          "the list of disk %s calls a replica of block %d verified, which has no row: owner %s. %s",
+          storage,
+          blockId,
+          owner,
+          HEALS);
     }
   }
 
@@ -336,12 +368,13 @@ public final class MetadataChecker {
     require(
         isReplica && isBlock,
         "the list of disk %s calls a replica verified with generation %d and %d bytes; its rows"
-            + " differ: replica %s, block %s. A full report clears the note within days",
+            + " differ: replica %s, block %s. %s",
         storage,
         stamp,
         length,
         replica,
-        block);
+        block,
+        HEALS);
   }
 
   // ---- stripes ---------------------------------------------------------------------------------

@@ -555,7 +555,7 @@ public final class BlockManager implements BlockService, TypeMover {
 
   @Override
   public void reopened(Transaction transaction, long ownerId, long blockId) throws IOException {
-    ReplicaRows.distrust(transaction, cluster, ownerId, blockId);
+    ReplicaRows.clearNotes(transaction, cluster, ownerId, blockId);
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.replicas.ReplicaComparison.Found;
 import io.ebbfs.namenode.replicas.ReplicaComparison.Known;
 import io.ebbfs.namenode.replicas.ReportedReplica.Kind;
 import io.ebbfs.namenode.store.Key;
@@ -99,20 +100,19 @@ public final class BlockReportProcessor {
     }
   }
 
-  /** As {@link #full(Disk, List, Runnable)}, and tells nobody of its progress. */
-  public void full(Disk disk, List<ReportedReplica> reports) throws IOException {
-    full(disk, reports, () -> {});
-  }
-
   /**
    * Processes a full report: all replicas that are on a disk.
    *
    * @param progress is called often while the report is processed
+   * @return replicas for {@link #note}
    */
-  public void full(Disk disk, List<ReportedReplica> reports, Runnable progress) throws IOException {
+  public List<ReportedReplica> full(Disk disk, List<ReportedReplica> reports, Runnable progress)
+      throws IOException {
     seeIds(reports);
     progress.run();
     long now = clock.millis();
+    int part = comparison.nextPart(disk);
+    List<ReportedReplica> toNote = new ArrayList<>();
     synchronized (lockOf(disk)) {
       List<ReportedReplica> sorted =
           reports.stream()
@@ -131,7 +131,13 @@ public final class BlockReportProcessor {
         while (next < sorted.size() && sorted.get(next).blockId() <= end) {
           next++;
         }
-        compare(disk, page, sorted.subList(from, next), now, differences);
+        List<Known> known = compare(disk, page, sorted.subList(from, next), now, part, differences);
+        for (int i = 0; i < known.size(); i += PAGE) {
+          Found found =
+              comparison.compare(disk, known.subList(i, Math.min(i + PAGE, known.size())));
+          differences.addAll(found.unlike());
+          toNote.addAll(found.toNote());
+        }
         for (int i = 0; i < differences.size(); i += PAGE) {
           List<ReportedReplica> some =
               differences.subList(i, Math.min(i + PAGE, differences.size()));
@@ -143,6 +149,18 @@ public final class BlockReportProcessor {
         after = last ? null : page.get(page.size() - 1).key();
       } while (after != null);
       forgetDeleted(disk, sorted, now);
+    }
+    return toNote;
+  }
+
+  /**
+   * Notes which replicas of a full report agree with all rows, so that the next report costs less.
+   *
+   * @param progress is called often
+   */
+  public void note(Disk disk, List<ReportedReplica> replicas, Runnable progress) {
+    synchronized (lockOf(disk)) {
+      comparison.note(disk, replicas, progress);
     }
   }
 
@@ -198,14 +216,18 @@ public final class BlockReportProcessor {
         transaction -> transaction.scan(Tables.STORAGE_REPLICA, disk.storageNumber(), after, PAGE));
   }
 
-  /** Finds the differences of a range of rows and the same range of a report, both by block id. */
-  private void compare(
+  /**
+   * Finds the differences of a range of rows and the same range of a report, both by block id.
+   *
+   * @return replicas that are in both and have to be compared with further rows
+   */
+  private List<Known> compare(
       Disk disk,
       List<Row<StorageReplicaRow>> rows,
       List<ReportedReplica> reports,
       long nowMillis,
-      List<ReportedReplica> differences)
-      throws IOException {
+      int part,
+      List<ReportedReplica> differences) {
     int r = 0;
     List<Known> inBoth = new ArrayList<>();
     for (Row<StorageReplicaRow> row : rows) {
@@ -215,7 +237,7 @@ public final class BlockReportProcessor {
       }
       if (r < reports.size() && reports.get(r).blockId() == id) {
         ReportedReplica report = reports.get(r++);
-        if (!comparison.isVerified(row.value(), report, nowMillis)) {
+        if (!ReplicaComparison.isVerified(row.value(), report, part)) {
           inBoth.add(new Known(report, row.value()));
         }
       } else if (!arrivals.has(disk.storageUuid(), id, nowMillis)) {
@@ -223,9 +245,6 @@ public final class BlockReportProcessor {
       }
     }
     differences.addAll(reports.subList(r, reports.size()));
-    for (int i = 0; i < inBoth.size(); i += PAGE) {
-      differences.addAll(
-          comparison.unlike(disk, inBoth.subList(i, Math.min(i + PAGE, inBoth.size()))));
-    }
+    return inBoth;
   }
 }

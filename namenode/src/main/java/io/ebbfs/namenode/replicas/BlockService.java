@@ -180,8 +180,9 @@ public interface BlockService {
       throws IOException;
 
   /**
-   * A complete block takes bytes again, or is cut: replicas that no report names meanwhile are
-   * stale. The caller holds the row lock of the owner exclusively.
+   * Has the next full reports compare the replicas of a block with all rows. To be called in the
+   * transaction that opens a complete block again, to append to the block or to cut it: a replica
+   * on a server that is away becomes stale. The caller holds the row lock of the owner exclusively.
    */
   void reopened(Transaction transaction, long ownerId, long blockId) throws IOException;
 

@@ -83,18 +83,18 @@ public final class ReplicaRows {
       String storageUuid,
       ReplicaRow row) {
     transaction.put(Tables.REPLICA, Tables.replica(ownerId, blockId, storageUuid), row);
-    distrust(transaction, cluster, blockId, storageUuid);
+    clearNote(transaction, cluster, blockId, storageUuid);
   }
 
-  /** Has the next full report compare all replicas of a block with all rows. */
-  static void distrust(Transaction transaction, ClusterView cluster, long ownerId, long blockId)
+  /** Has the next full reports compare the replicas of a block with all rows. */
+  static void clearNotes(Transaction transaction, ClusterView cluster, long ownerId, long blockId)
       throws IOException {
     for (Replica replica : of(transaction, ownerId, blockId)) {
-      distrust(transaction, cluster, blockId, replica.storageUuid());
+      clearNote(transaction, cluster, blockId, replica.storageUuid());
     }
   }
 
-  private static void distrust(
+  private static void clearNote(
       Transaction transaction, ClusterView cluster, long blockId, String storageUuid) {
     cluster
         .disk(storageUuid)

@@ -10,8 +10,10 @@ import java.util.Set;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
+import org.apache.hadoop.hdfs.protocol.BlockListAsLongs.BlockReportReplica;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
+import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.ReplicaState;
 import org.apache.hadoop.hdfs.server.common.StorageInfo;
 import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeCommand;
@@ -102,15 +104,19 @@ final class SimulatedDatanodes {
     heartbeat(disk);
   }
 
-  /** A full report of a disk, without any replica. */
-  void reportFully(String disk) throws IOException {
+  /** A full report of a disk with these finalized replicas. */
+  void reportFully(String disk, Block... replicas) throws IOException {
     int index = storages.indexOf(disk);
+    BlockListAsLongs.Builder list = BlockListAsLongs.builder();
+    for (Block block : replicas) {
+      BlockReportReplica replica = new BlockReportReplica(block);
+      replica.setState(ReplicaState.FINALIZED);
+      list.add(replica);
+    }
     real.datanodes.blockReport(
         registration(index),
         real.identity.blockPoolId(),
-        new StorageBlockReport[] {
-          new StorageBlockReport(new DatanodeStorage(disk), BlockListAsLongs.EMPTY)
-        },
+        new StorageBlockReport[] {new StorageBlockReport(new DatanodeStorage(disk), list.build())},
         new BlockReportContext(1, 0, index + 1, 1));
   }
 

@@ -234,6 +234,41 @@ class TruncateServiceTest {
     assertThat(blocks(file).get(0).value().getRecoveryGenerationStamp()).isGreaterThan(lost);
   }
 
+  /** A file of 1,000 bytes with three replicas, which full reports have named. */
+  private Inode verified() throws IOException {
+    Inode file = written("/f", 1_000);
+    BlockRow row = blocks(file).get(0).value();
+    Block block = new Block(row.getBlockId(), row.getLengthBytes(), row.getGenerationStamp());
+    for (Row<ReplicaRow> replica :
+        real.store.transact(file.id(), t -> t.scan(Tables.REPLICA, file.id()))) {
+      datanodes.reportFully(Tables.replicaStorage(replica.key()), block);
+    }
+    assertThat(verifiedReplicas()).isEqualTo(3);
+    return file;
+  }
+
+  private long verifiedReplicas() throws IOException {
+    return real.store.scanAll(Tables.STORAGE_REPLICA, null, 100).stream()
+        .filter(row -> row.value().hasVerifiedGenerationStamp())
+        .count();
+  }
+
+  @Test
+  void anAppendHasTheNextReportsCompareTheReplicasWithAllRows() throws IOException {
+    verified();
+    FileAppendService appends =
+        new FileAppendService(real.store, real.blocks, real.clock, real.leases, real.recovery);
+    appends.append(real.root(), new FileAppendService.Request("/f", "writer", "127.0.0.1", false));
+    assertThat(verifiedReplicas()).isZero();
+  }
+
+  @Test
+  void aTruncationHasTheNextReportsCompareTheReplicasWithAllRows() throws IOException {
+    verified();
+    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    assertThat(verifiedReplicas()).isZero();
+  }
+
   /** What a file has waited for before counts no more. */
   @Test
   void aFileThatIsClosedAndOpenedAgainIsReleasedAsSoonAsAnyOther() throws IOException {

@@ -505,6 +505,16 @@ final class BlockFixture {
     return store.transact(owner, t -> ReplicaRows.of(t, owner, blockId));
   }
 
+  /** The disk with a number, also of a server that has not registered since a restart. */
+  String storage(long number) {
+    return cluster.allServers().stream()
+        .flatMap(server -> server.disks().stream())
+        .filter(disk -> disk.storageNumber() == number)
+        .findFirst()
+        .orElseThrow()
+        .storageUuid();
+  }
+
   /** The row of a replica in the list of its disk. */
   StorageReplicaRow note(String storageUuid, long blockId) throws IOException {
     long number = cluster.disk(storageUuid).orElseThrow().storageNumber();

@@ -3,10 +3,10 @@ package io.ebbfs.namenode.replicas;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.datanodes.ClusterView;
-import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -162,18 +162,23 @@ class BlockManagerPropertyTest {
 
     /** A replica that is noted as verified agrees with its row and with its block. */
     private void checkNotes() throws IOException {
-      for (BlockRow block : f.blocks.values()) {
-        for (Replica replica : f.rows(block.getBlockId())) {
-          StorageReplicaRow note = f.note(replica.storageUuid(), block.getBlockId());
-          if (note.hasVerifiedGenerationStamp()) {
-            BlockRow row = f.row(block.getBlockId());
-            assertThat(ReplicaRows.isGood(row, replica.row()) && !ReplicaRows.isOpen(row))
-                .as("seed %d: %s verifies %s of %s", seed, note, replica, row)
-                .isTrue();
-            assertThat(note.getVerifiedGenerationStamp()).isEqualTo(row.getGenerationStamp());
-            assertThat(note.getVerifiedLengthBytes()).isEqualTo(row.getLengthBytes());
-            notes++;
-          }
+      for (Row<StorageReplicaRow> row : f.store.scanAll(Tables.STORAGE_REPLICA, null, 100_000)) {
+        StorageReplicaRow note = row.value();
+        if (note.hasVerifiedGenerationStamp()) {
+          long id = row.key().firstLong();
+          String storage = f.storage(row.key().partition());
+          assertThat(f.blocks).as("seed %d: a verified replica", seed).containsKey(id);
+          BlockRow block = f.row(id);
+          assertThat(f.rows(id))
+              .as("seed %d: %s on disk %s verifies %s", seed, note, storage, block)
+              .anyMatch(
+                  replica ->
+                      replica.storageUuid().equals(storage)
+                          && ReplicaRows.isGood(block, replica.row()));
+          assertThat(block.getState()).isEqualTo(BlockStateProto.COMPLETE);
+          assertThat(note.getVerifiedGenerationStamp()).isEqualTo(block.getGenerationStamp());
+          assertThat(note.getVerifiedLengthBytes()).isEqualTo(block.getLengthBytes());
+          notes++;
         }
       }
     }

@@ -365,8 +365,12 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
               kind(replica.getState())));
     }
     // A server whose report takes long has no other way to show that it lives.
-    blocks.reports().full(disk, reports, () -> cluster.heardFrom(registration.getDatanodeUuid()));
+    Runnable progress = () -> cluster.heardFrom(registration.getDatanodeUuid());
+    List<ReportedReplica> toNote = blocks.reports().full(disk, reports, progress);
     cluster.markReported(disk.storageUuid());
+    if (!cluster.inSafeMode()) { // after a start all servers report, and others wait for them
+      blocks.reports().note(disk, toNote, progress);
+    }
   }
 
   private static Kind kind(ReplicaState state) {
