@@ -51,9 +51,7 @@ final class DayClient implements AutoCloseable {
   /** Writes a file, which is in the book from then on. */
   Outcome write(String directory, DayFile file) {
     try {
-      try (FSDataOutputStream out = files.create(new Path(file.path()), false)) {
-        out.write(file.content());
-      }
+      store(file);
       book.add(directory, file);
       counts.done();
       return Outcome.DONE;
@@ -61,6 +59,29 @@ final class DayClient implements AutoCloseable {
       boolean isRefused = counts.writeFailed(file.path(), e);
       giveUp(file);
       return isRefused ? Outcome.REFUSED : Outcome.FAILED;
+    }
+  }
+
+  private void store(DayFile file) throws IOException {
+    FSDataOutputStream out = files.create(new Path(file.path()), false);
+    try {
+      out.write(file.content());
+    } catch (IOException e) {
+      closeAfterFailure(out);
+      throw e;
+    }
+    out.close();
+  }
+
+  /**
+   * A stock client throws the exception of a failed write again, the same object, when the file is
+   * closed. So the stream is no resource of a try block, which would add the exception to itself.
+   */
+  private static void closeAfterFailure(FSDataOutputStream out) {
+    try {
+      out.close();
+    } catch (IOException e) {
+      // The caller throws the exception of the write.
     }
   }
 

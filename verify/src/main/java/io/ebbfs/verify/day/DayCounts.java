@@ -10,9 +10,14 @@ import java.util.regex.Pattern;
 final class DayCounts {
   private static final int KEPT = 40;
 
-  /** The words of the namenode, of a chunk server and of the operating system for a full disk. */
+  /**
+   * The words of the namenode, of a chunk server and of the operating system for a full disk, and
+   * those of a stock client that several pipelines in a row have refused: the client drops the
+   * reasons of the servers.
+   */
   private static final Pattern NO_SPACE =
-      Pattern.compile("no disk with \\d+ bytes free|No space left|NO_SPACE");
+      Pattern.compile(
+          "no disk with \\d+ bytes free|No space left|NO_SPACE|Unable to create new block");
 
   private final RunLog log;
   private final AtomicLong operations = new AtomicLong();

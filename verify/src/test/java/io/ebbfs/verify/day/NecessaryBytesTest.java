@@ -128,6 +128,7 @@ class NecessaryBytesTest {
         .isTrue();
     assertThat(DayCounts.saysNoSpace(new IOException(namenode + "127.0.0.1:1: no disk in service")))
         .isFalse();
+    assertThat(DayCounts.saysNoSpace(new IOException("Unable to create new block."))).isTrue();
     assertThat(DayCounts.saysNoSpace(new IOException())).isFalse();
   }
 }
