@@ -23,8 +23,8 @@ std::string_view Beginning(std::string_view text, std::size_t most_bytes) {
 // A path beside the target that no other client writes, renames or deletes: with 'hdfs dfs', one of
 // two commands that write the same target may report success for the bytes of the other. Programs
 // such as Spark pass over names with this end.
-std::string OtherPath(const Item& target) {
-  const std::string suffix = fmt::format(".{}._COPYING_", target.files->client_name());
+std::string OtherPath(const Item& target, const std::string& mark) {
+  const std::string suffix = fmt::format(".{}._COPYING_", mark);
   const std::string name = target.Name();
   const std::string directory = target.path.substr(0, target.path.size() - name.size());
   return fmt::format("{}{}{}", directory, Beginning(name, kMaxNameBytes - suffix.size()), suffix);
@@ -85,9 +85,29 @@ Result<NewFile> NewFile::Create(const Item& target, bool direct, bool overwrite)
   NewFile file;
   file.target_ = target;
   file.overwrite_ = overwrite;
-  file.path_ = direct ? target.path : OtherPath(target);
+  file.path_ = direct ? target.path : OtherPath(target, target.files->client_name());
   EBB_ASSIGN(file.stream_,
              target.files->Create(file.path_, {.overwrite = direct && overwrite}));
+  return file;
+}
+
+Result<NewFile> NewFile::Continue(const Item& target, const std::string& mark,
+                                  std::uint64_t most_bytes, bool overwrite) {
+  NewFile file;
+  file.target_ = target;
+  file.overwrite_ = overwrite;
+  file.continued_ = true;
+  file.path_ = OtherPath(target, mark);
+  EBB_ASSIGN(const auto left, target.files->Stat(file.path_));
+  if (left && !left->IsDirectory()) {
+    // A command that was killed holds the lease for a minute: until then this is refused.
+    EBB_ASSIGN(file.stream_, target.files->Append(file.path_));
+    file.present_ = file.stream_->length();
+    if (file.present_ <= most_bytes) return file;
+    EBB_TRY(file.stream_->Close());
+    file.present_ = 0;
+  }
+  EBB_ASSIGN(file.stream_, target.files->Create(file.path_, {.overwrite = true}));
   return file;
 }
 
@@ -99,8 +119,10 @@ Status NewFile::Finish() {
 }
 
 void NewFile::Abandon() {
+  // What a failed stream cannot close, the namenode closes when the lease ends.
+  if (continued_ && stream_) (void)stream_->Close();
   stream_ = nullptr;
-  if (path_ == target_.path) return;
+  if (continued_ || path_ == target_.path) return;
   // What cannot be deleted stays under its other name.
   (void)target_.files->Remove(path_, false);
 }

@@ -1,6 +1,8 @@
 // Where copies and moves go: the rules of the last word of their command lines.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "cli/shell.h"
@@ -29,10 +31,16 @@ class NewFile {
   // `direct`: writes the name itself. `overwrite`: a file that has got the name meanwhile is
   // replaced, else it stays and Create() or Finish() fails.
   [[nodiscard]] static Result<NewFile> Create(const Item& target, bool direct, bool overwrite);
+  // Goes on with the file `<name>.<mark>._COPYING_`, if an earlier command has left one that has at
+  // most `most_bytes`; else makes it. Abandon() leaves the file for the next command.
+  [[nodiscard]] static Result<NewFile> Continue(const Item& target, const std::string& mark,
+                                                std::uint64_t most_bytes, bool overwrite);
+  // The bytes that an earlier command has written.
+  [[nodiscard]] std::uint64_t present() const { return present_; }
   // Closes the file and gives it its name.
   [[nodiscard]] Status Finish();
   // Deletes what was written, but under its other name only: the name itself may be of another
-  // client's file by now.
+  // client's file by now. A file that another command is to continue is closed.
   void Abandon();
   [[nodiscard]] client::OutputStream& stream() { return *stream_; }
 
@@ -40,6 +48,8 @@ class NewFile {
   Item target_;
   std::string path_;
   bool overwrite_ = false;
+  bool continued_ = false;
+  std::uint64_t present_ = 0;
   std::unique_ptr<client::OutputStream> stream_;
 };
 

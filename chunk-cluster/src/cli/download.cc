@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/local_file.h"
+#include "cli/transfer.h"
 
 namespace ebb::cli {
 
@@ -20,14 +21,20 @@ timespec TimeOf(std::int64_t millis) {
 
 class Downloader {
  public:
-  Downloader(Shell& shell, const Words& words)
-      : shell_(shell), force_(words.Has("f")), keep_(words.Has("p")) {}
+  Downloader(Shell& shell, const Words& words, Transfer& transfer)
+      : shell_(shell),
+        transfer_(transfer),
+        force_(words.Has("f")),
+        keep_(words.Has("p")),
+        resume_(words.Has("resume")) {}
 
   [[nodiscard]] bool force() const { return force_; }
 
-  // `text` is how messages name the local path.
-  Status Get(const Item& item, const std::string& target, const std::string& text) {
-    return item.IsDirectory() ? GetDirectory(item, target, text) : GetFile(item, target, text);
+  // `text` is how messages name the local path. Errors are told; files come later.
+  void Get(const Item& item, const std::string& target, const std::string& text) {
+    if (item.IsDirectory()) return shell_.Complain(GetDirectory(item, target, text));
+    shell_.progress().Expect(item.status->length);
+    transfer_.Run([this, item, target, text] { shell_.Complain(GetFile(item, target, text)); });
   }
 
  private:
@@ -37,25 +44,44 @@ class Downloader {
       return Refuse(text, kExists);
     }
     EBB_ASSIGN(const auto in, item.files->OpenFile(item.path));
-    const std::string partial = target + "._COPYING_";
+    const std::string partial = PartialOf(item, target);
     auto status = Pump(*in, partial);
     if (status && std::rename(partial.c_str(), target.c_str()) != 0) {
       status = Fail(ErrorCode::kIo, fmt::format("{} ({})", target, std::strerror(errno)));
     }
     if (!status) {
-      fs::remove(partial, error);
+      if (!resume_) fs::remove(partial, error);
       return status;
     }
     return Keep(item, target);
   }
 
-  static Status Pump(client::InputStream& in, const std::string& path) {
-    EBB_ASSIGN(auto to, LocalFile::Create(path));
+  // A part that is to be continued names the file and its last change, so that bytes of different
+  // files never meet.
+  [[nodiscard]] std::string PartialOf(const Item& item, const std::string& target) const {
+    if (!resume_) return target + "._COPYING_";
+    return fmt::format("{}.{}-{}._COPYING_", target, item.status->file_id,
+                       item.status->modified_millis);
+  }
+
+  Status Pump(client::InputStream& in, const std::string& path) {
+    EBB_ASSIGN(auto to, OpenPartial(in, path));
     for (;;) {
       EBB_ASSIGN(const auto bytes, in.Next(kCopyBytes));
       if (bytes.empty()) return to.Close();
       EBB_TRY(to.Write(bytes));
+      shell_.progress().Add(bytes.size());
     }
+  }
+
+  // A new file; with -resume also one of an earlier command, whose bytes `in` passes over.
+  Result<LocalFile> OpenPartial(client::InputStream& in, const std::string& path) {
+    std::error_code error;
+    const auto bytes = resume_ ? fs::file_size(path, error) : 0;
+    if (!resume_ || error || bytes > in.length()) return LocalFile::Create(path);
+    EBB_TRY(in.Seek(bytes));
+    shell_.progress().Skip(bytes);
+    return LocalFile::OpenToAppend(path);
   }
 
   Status GetDirectory(const Item& item, const std::string& target, const std::string& text) {
@@ -67,9 +93,10 @@ class Downloader {
     }
     EBB_ASSIGN(const auto children, shell_.Children(item));
     for (const auto& child : children) {
-      shell_.Complain(Get(child, target + "/" + child.Name(), text + "/" + child.Name()));
+      Get(child, target + "/" + child.Name(), text + "/" + child.Name());
     }
-    return Keep(item, target);
+    transfer_.RunAtEnd([this, item, target] { shell_.Complain(Keep(item, target)); });
+    return {};
   }
 
   // With -p: times and rights. The owner stays the user.
@@ -85,8 +112,10 @@ class Downloader {
   }
 
   Shell& shell_;
+  Transfer& transfer_;
   const bool force_;
   const bool keep_;
+  const bool resume_;
 };
 
 // The rules of CheckDestination, for a local path.
@@ -116,7 +145,9 @@ Result<int> RunGet(Shell& shell, Words words) {
   }
   const std::string to = LocalPath(text);
   auto items = shell.ExpandAll(words.rest);
-  Downloader downloader(shell, words);
+  EBB_ASSIGN(const auto size, TransferSizeOf(words));
+  Transfer transfer(size);
+  Downloader downloader(shell, words, transfer);
   EBB_TRY(CheckLocal(text, to, items.size(), downloader.force()));
   std::error_code error;
   const bool directory = fs::is_directory(to, error);
@@ -126,9 +157,9 @@ Result<int> RunGet(Shell& shell, Words words) {
       continue;
     }
     const std::string below = directory ? "/" + item.Name() : "";
-    shell.Complain(
-        downloader.Get(item, to + below, directory && text == "." ? item.Name() : text + below));
+    downloader.Get(item, to + below, directory && text == "." ? item.Name() : text + below);
   }
+  transfer.Finish();
   return 0;
 }
 

@@ -32,11 +32,22 @@ Result<LocalFile> LocalFile::Create(const std::string& path) {
   return LocalFile(path, fd);
 }
 
+Result<LocalFile> LocalFile::OpenToAppend(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return Failed(path, "open");
+  return LocalFile(path, fd);
+}
+
 LocalFile::LocalFile(LocalFile&& other) noexcept
     : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
 
 LocalFile::~LocalFile() {
   if (fd_ >= 0) close(fd_);
+}
+
+Status LocalFile::Seek(std::uint64_t offset) {
+  if (lseek(fd_, static_cast<off_t>(offset), SEEK_SET) < 0) return Failed(path_, "seek");
+  return {};
 }
 
 Result<std::size_t> LocalFile::Read(std::span<std::byte> out) {

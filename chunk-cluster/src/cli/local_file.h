@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -17,12 +18,16 @@ class LocalFile {
   // "-" is standard input.
   [[nodiscard]] static Result<LocalFile> OpenToRead(const std::string& path);
   [[nodiscard]] static Result<LocalFile> Create(const std::string& path);
+  // Writes go to the end of the file.
+  [[nodiscard]] static Result<LocalFile> OpenToAppend(const std::string& path);
   LocalFile(LocalFile&& other) noexcept;
   LocalFile& operator=(LocalFile&&) = delete;
   LocalFile(const LocalFile&) = delete;
   LocalFile& operator=(const LocalFile&) = delete;
   ~LocalFile();
 
+  // The next byte that is read.
+  [[nodiscard]] Status Seek(std::uint64_t offset);
   // 0 at the end.
   [[nodiscard]] Result<std::size_t> Read(std::span<std::byte> out);
   [[nodiscard]] Status Write(std::span<const std::byte> data);

@@ -79,10 +79,14 @@ Result<Words> Split(const Command& command, const std::vector<std::string>& word
       ++at;
       break;
     }
-    if (known.find(" " + option + " ") == std::string::npos) {
+    if (known.contains(" " + option + "= ")) {
+      if (++at == words.size()) return Misuse("option '" + option + "' requires 1 argument");
+      split.values[option] = words[at];
+    } else if (known.contains(" " + option + " ")) {
+      split.options.push_back(option);
+    } else {
       return Misuse("Illegal option " + words[at]);
     }
-    split.options.push_back(option);
   }
   split.rest.assign(words.begin() + static_cast<long>(at), words.end());
   const std::size_t count = split.rest.size();

@@ -1,5 +1,7 @@
 #include "cli/shell.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -80,7 +82,8 @@ std::unexpected<Error> Refuse(const std::string& path, std::string_view what) {
 Shell::Shell(client::Configuration configuration, std::string command)
     : configuration_(std::move(configuration)),
       command_(std::move(command)),
-      user_(client::CurrentUser()) {}
+      user_(client::CurrentUser()),
+      progress_(stderr, isatty(STDERR_FILENO) != 0) {}
 
 Result<client::FileSystem*> Shell::FilesOf(const std::string& authority) {
   auto& files = files_[authority];
@@ -238,6 +241,8 @@ void Shell::Walk(Item& item, const std::function<Status(Item&)>& run) {
 }
 
 void Shell::Complain(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  progress_.Clear();
   std::fflush(stdout);
   const std::string& message =
       error.exception_message.empty() ? error.message : error.exception_message;
@@ -246,6 +251,7 @@ void Shell::Complain(const Error& error) {
 }
 
 void Shell::Tell(std::string_view line) {
+  progress_.Clear();
   std::fflush(stdout);
   ToStandardError(fmt::format("{}\n", line));
 }

@@ -8,12 +8,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cli/progress.h"
 #include "client/configuration.h"
 #include "client/file_system.h"
 #include "common/error.h"
@@ -56,7 +58,7 @@ inline constexpr std::string_view kIsDirectory = "Is a directory";
 inline constexpr std::string_view kIsNotDirectory = "Is not a directory";
 inline constexpr std::string_view kFailed = "Input/output error";
 
-// One thread at a time.
+// One thread at a time, except for Complain() and progress().
 class Shell {
  public:
   Shell(client::Configuration configuration, std::string command);
@@ -94,10 +96,14 @@ class Shell {
   void Complain(const Status& status) {
     if (!status) Complain(status.error());
   }
+  [[nodiscard]] Progress& progress() { return progress_; }
   // A line for the user that is no error.
   void Tell(std::string_view line);
 
-  [[nodiscard]] int errors() const { return errors_; }
+  [[nodiscard]] int errors() const {
+    const std::lock_guard lock(mutex_);
+    return errors_;
+  }
   [[nodiscard]] const client::Configuration& configuration() const { return configuration_; }
 
  private:
@@ -109,12 +115,16 @@ class Shell {
   const std::string command_;
   const std::string user_;
   std::map<std::string, std::unique_ptr<client::FileSystem>> files_;
+  Progress progress_;
+  mutable std::mutex mutex_;
   int errors_ = 0;
 };
 
 // A command: its words after the name are `options`, then paths and values.
 struct Words {
   std::vector<std::string> options;
+  // Of the options that have a value.
+  std::map<std::string, std::string> values;
   std::vector<std::string> rest;
 
   [[nodiscard]] bool Has(std::string_view option) const;
@@ -127,7 +137,8 @@ struct Command {
   // Without the dash.
   const char* name;
   const char* usage;
-  // Options without a value, blank between them. Null: the command takes its options itself.
+  // Options, blank between them; those with a value end with '='. Null: the command takes its
+  // options itself.
   const char* options;
   std::size_t least;
   std::size_t most;

@@ -299,5 +299,74 @@ TEST_F(ShellTest, FindTellsWhatItDoesNotKnow) {
   EXPECT_TRUE(Has(unknown, "Unexpected argument: -size")) << unknown.text;
 }
 
+// The present bytes differ from those of the file: they show what was read again.
+TEST_F(ShellTest, AGetThatIsResumedReadsTheRestOnly) {
+  Store("one line\n");
+  // The id of the file and the time of its last change.
+  std::ofstream(directory_ / "copy.17-1._COPYING_") << "XXXX";
+  std::ofstream(directory_ / "other.17-0._COPYING_") << "YYYY";
+  EXPECT_EQ(Line("ebbfs -fs hdfs://127.0.0.1:" + std::to_string(port_) +
+                 " -get -resume /f copy && cat copy")
+                .text,
+            "XXXXline\n");
+  EXPECT_FALSE(fs::exists(directory_ / "copy.17-1._COPYING_"));
+  EXPECT_EQ(Run("-get -resume /f other").code, 0);
+  EXPECT_EQ(Line("cat other").text, "one line\n");
+}
+
+TEST_F(ShellTest, AGetThatFailsKeepsItsPartForAnotherOneToResume) {
+  Store("one line\n");
+  node_.damages_reads = true;
+  EXPECT_EQ(Run("-get /f copy").code, 1);
+  EXPECT_EQ(Line("ls -A").text, "local\n");
+  EXPECT_EQ(Run("-get -resume /f copy").code, 1);
+  EXPECT_TRUE(Has(Line("ls -A"), "._COPYING_"));
+  node_.damages_reads = false;
+  EXPECT_EQ(Run("-get -resume /f copy").code, 0);
+  EXPECT_EQ(Line("ls -A; cat copy").text, "copy\nlocal\none line\n");
+}
+
+TEST_F(ShellTest, APutThatIsResumedWritesTheRestOnly) {
+  Store("XXXX");
+  auto& last = *namenode_->located.mutable_lastblock();
+  last = namenode_->located.blocks(0);
+  const std::string mark = Line("stat -c %i-%.3Y-%s local | tr -d .").text;
+  const std::string other = "/x." + mark.substr(0, mark.size() - 1) + "._COPYING_";
+  namenode_->names[other] = false;
+  const auto answer = Run("-put -resume local /x");
+  EXPECT_EQ(answer.code, 0) << answer.text;
+  EXPECT_EQ(namenode_->Calls(), (Calls{"append " + other, "rename2 " + other + " /x"}));
+  EXPECT_EQ(node_.Bytes(7), "XXXXline\n");
+}
+
+TEST_F(ShellTest, APutThatFailsKeepsItsPartForAnotherOneToResume) {
+  node_.packets_until_end = 0;
+  EXPECT_EQ(Run("-put -resume local /x").code, 1);
+  const auto calls = namenode_->Calls();
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_TRUE(calls[0].starts_with("create /x.")) << calls[0];
+  for (const char* misuse : {"-put -resume - /x", "-put -resume -d local /x"}) {
+    EXPECT_EQ(Run(misuse).code, 255) << misuse;
+  }
+}
+
+TEST_F(ShellTest, TreesAreCopiedByTheThreadsThatWereAskedFor) {
+  fs::create_directories(directory_ / "tree" / "below");
+  for (int i = 0; i < 20; ++i) {
+    std::ofstream(directory_ / "tree" / "below" / std::to_string(i)) << "file " << i;
+  }
+  const auto put = Run("-put -t 4 -q 2 tree /");
+  EXPECT_EQ(put.code, 0) << put.text;
+  EXPECT_EQ(namenode_->Calls().size(), 40U);
+  for (const char* misuse : {"-put -t 0 tree /", "-put -t", "-get -t x /f .", "-get -q 0 /f ."}) {
+    EXPECT_EQ(Run(misuse).code, 255) << misuse;
+  }
+  Store("one line\n");
+  namenode_->names = {{"/", true}, {"/d", true}};
+  for (int i = 0; i < 20; ++i) namenode_->names["/d/" + std::to_string(i)] = false;
+  EXPECT_EQ(Run("-get -t 4 /d got").code, 0);
+  EXPECT_EQ(Line("cat got/* | sort | uniq -c | tr -s ' '").text, " 20 one line\n");
+}
+
 }  // namespace
 }  // namespace ebb::cli

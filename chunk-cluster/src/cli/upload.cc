@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/destination.h"
 #include "cli/local_file.h"
+#include "cli/transfer.h"
 
 namespace ebb::cli {
 
@@ -16,12 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status Pump(LocalFile& from, client::OutputStream& to) {
+Status Pump(LocalFile& from, client::OutputStream& to, Progress& progress) {
   std::vector<std::byte> buffer(kCopyBytes);
   for (;;) {
     EBB_ASSIGN(const auto n, from.Read(buffer));
     if (n == 0) return {};
     EBB_TRY(to.Write(std::span(buffer).first(n)));
+    progress.Add(n);
   }
 }
 
@@ -29,25 +31,35 @@ std::int64_t Millis(const timespec& time) { return time.tv_sec * 1000 + time.tv_
 
 class Uploader {
  public:
-  Uploader(Shell& shell, const Words& words)
-      : shell_(shell), force_(words.Has("f")), keep_(words.Has("p")), direct_(words.Has("d")) {}
+  Uploader(Shell& shell, const Words& words, Transfer& transfer)
+      : shell_(shell),
+        transfer_(transfer),
+        force_(words.Has("f")),
+        keep_(words.Has("p")),
+        direct_(words.Has("d")),
+        resume_(words.Has("resume")) {}
 
   [[nodiscard]] bool force() const { return force_; }
 
+  // Files come later, and tell their errors then.
   Status Put(const std::string& text, const std::string& path, const Item& to) {
     std::error_code error;
     if (!fs::exists(path, error)) return Refuse(text, kNoSuchFile);
     std::string name = fs::path(path).filename();
     if (name.empty() || name == "." || name == "..") name = fs::canonical(path, error).filename();
     EBB_ASSIGN(auto target, TargetIn(shell_, to, name));
-    return fs::is_directory(path, error) ? PutDirectory(path, target) : PutFile(path, target);
+    if (fs::is_directory(path, error)) return PutDirectory(path, target);
+    shell_.progress().Expect(fs::file_size(path, error));
+    transfer_.Run([this, path, target] { shell_.Complain(PutFile(path, target)); });
+    return {};
   }
 
   Status PutFile(const std::string& path, const Item& target) {
     EBB_TRY(CheckFree(target, force_));
     EBB_ASSIGN(auto from, LocalFile::OpenToRead(path));
-    EBB_ASSIGN(auto file, NewFile::Create(target, direct_, force_));
-    auto status = Pump(from, file.stream());
+    EBB_ASSIGN(auto file, resume_ ? Continue(path, from, target)
+                                  : NewFile::Create(target, direct_, force_));
+    auto status = Pump(from, file.stream(), shell_.progress());
     if (status) status = file.Finish();
     if (!status) {
       file.Abandon();
@@ -73,7 +85,20 @@ class Uploader {
     if (error) return Fail(ErrorCode::kIo, fmt::format("{} ({})", path, error.message()));
     std::ranges::sort(names);
     for (const auto& name : names) shell_.Complain(Put(name, name, target));
-    return Keep(path, target);
+    transfer_.RunAtEnd([this, path, target] { shell_.Complain(Keep(path, target)); });
+    return {};
+  }
+
+  // The part of the file that an earlier command has written, or a new one.
+  Result<NewFile> Continue(const std::string& path, LocalFile& from, const Item& target) {
+    struct stat local = {};
+    if (stat(path.c_str(), &local) != 0) return Refuse(path, kNoSuchFile);
+    const auto mark = fmt::format("{}-{}-{}", local.st_ino, Millis(local.st_mtim), local.st_size);
+    EBB_ASSIGN(auto file, NewFile::Continue(target, mark, static_cast<std::uint64_t>(local.st_size),
+                                            force_));
+    EBB_TRY(from.Seek(file.present()));
+    shell_.progress().Skip(file.present());
+    return file;
   }
 
   // With -p: times, rights and owner of the local file.
@@ -89,9 +114,11 @@ class Uploader {
   static std::string GroupOf(gid_t id);
 
   Shell& shell_;
+  Transfer& transfer_;
   const bool force_;
   const bool keep_;
   const bool direct_;
+  const bool resume_;
 };
 
 std::string Uploader::OwnerOf(uid_t id) {
@@ -113,15 +140,22 @@ std::string Uploader::GroupOf(gid_t id) {
 }  // namespace
 
 Result<int> RunPut(Shell& shell, Words words) {
-  Uploader uploader(shell, words);
+  EBB_ASSIGN(const auto size, TransferSizeOf(words));
+  if (words.Has("resume") && words.Has("d")) {
+    return Misuse("-resume needs the other name that -d does not use: leave one of them out");
+  }
+  Transfer transfer(size);
+  Uploader uploader(shell, words, transfer);
   EBB_ASSIGN(const auto to, TakeDestination(shell, words));
   if (words.rest.size() == 1 && words.rest[0] == "-") {
+    if (words.Has("resume")) return Misuse("-resume needs a file: standard input has no begin");
     EBB_ASSIGN(const auto target, TargetIn(shell, to, "-"));
     EBB_TRY(uploader.PutFile("-", target));
     return 0;
   }
   EBB_TRY(CheckDestination(shell, to, words.rest.size(), uploader.force()));
   for (const auto& text : words.rest) shell.Complain(uploader.Put(text, LocalPath(text), to));
+  transfer.Finish();
   return 0;
 }
 
@@ -143,7 +177,7 @@ Result<int> RunAppendToFile(Shell& shell, Words words) {
         return Fail(ErrorCode::kIo, source);
       }
       EBB_ASSIGN(auto from, LocalFile::OpenToRead(LocalPath(source)));
-      EBB_TRY(Pump(from, *stream));
+      EBB_TRY(Pump(from, *stream, shell.progress()));
     }
     return {};
   }();

@@ -528,6 +528,15 @@ class StockClientSystemTest {
       shell.ok("-get", "/crossed/theirs" + size, back.toString());
       assertThat(back).hasSameBinaryContentAs(file);
     }
+    Path trees = Files.createDirectories(test.directory().resolve("trees"));
+    shell.ok("-get", "-t", "3", "-resume", "/crossed", trees.toString());
+    shell.ok("-put", "-t", "3", "-resume", trees.resolve("crossed").toString(), "/trees");
+    for (int size : new int[] {0, 70_001, 2 * BLOCK + 1}) {
+      assertThat(trees.resolve("crossed/theirs" + size))
+          .hasSameBinaryContentAs(test.directory().resolve("back-" + size));
+      assertThat(client.read("/trees/theirs" + size).get().sha256())
+          .isEqualTo(client.read("/crossed/theirs" + size).get().sha256());
+    }
     shell.ok("-test", "-e", "/crossed/ours*");
     assertThat(shell.run("-test", "-s", "/crossed/ours*"))
         .as("as with hdfs dfs, all files of a pattern must pass, and one is empty")
