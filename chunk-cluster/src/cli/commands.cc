@@ -22,7 +22,7 @@ const std::vector<Command>& Commands() {
       {"copyToLocal", "[-f] [-p] [-resume] [-t THREADS] [-q WAITING] PATH... LOCAL",
        "f p ignoreCrc crc resume t= q=", 1, kAny, RunGet},
       {"count", "[-q] [-h] [-v] [-u] PATH...", "q h v u", 1, kAny, RunCount},
-      {"cp", "[-f] [-p] [-d] PATH... TO", "f p d", 2, kAny, RunCp},
+      {"cp", "[-f] [-p] [-d] [-t THREADS] [-q WAITING] PATH... TO", "f p d t= q=", 2, kAny, RunCp},
       {"df", "[-h] [PATH...]", "h", 0, kAny, RunDf},
       {"du", "[-s] [-h] [-v] [PATH...]", "s h v", 0, kAny, RunDu},
       {"explain", "PATH...", "", 1, kAny, RunExplain},

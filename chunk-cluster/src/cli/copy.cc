@@ -1,6 +1,7 @@
 // cp, mv
 #include "cli/commands.h"
 #include "cli/destination.h"
+#include "cli/transfer.h"
 
 namespace ebb::cli {
 
@@ -46,13 +47,21 @@ Result<Item> SourceAndTarget(Shell& shell, const Item& item, const Item& to) {
 
 class Copier {
  public:
-  Copier(Shell& shell, const Words& words)
-      : shell_(shell), force_(words.Has("f")), keep_(words.Has("p")), direct_(words.Has("d")) {}
+  Copier(Shell& shell, const Words& words, Transfer& transfer)
+      : shell_(shell),
+        transfer_(transfer),
+        force_(words.Has("f")),
+        keep_(words.Has("p")),
+        direct_(words.Has("d")) {}
 
   [[nodiscard]] bool force() const { return force_; }
 
+  // Files come later, and tell their errors then.
   Status Copy(const Item& from, Item& target) {
-    return from.IsDirectory() ? CopyDirectory(from, target) : CopyFile(from, target);
+    if (from.IsDirectory()) return CopyDirectory(from, target);
+    shell_.progress().Expect(from.status->length);
+    transfer_.Run([this, from, target] { shell_.Complain(CopyFile(from, target)); });
+    return {};
   }
 
  private:
@@ -75,11 +84,12 @@ class Copier {
     return Keep(from, target);
   }
 
-  static Status Pump(client::InputStream& in, client::OutputStream& out) {
+  Status Pump(client::InputStream& in, client::OutputStream& out) {
     for (;;) {
       EBB_ASSIGN(const auto bytes, in.Next(kCopyBytes));
       if (bytes.empty()) return {};
       EBB_TRY(out.Write(bytes));
+      shell_.progress().Add(bytes.size());
     }
   }
 
@@ -97,7 +107,8 @@ class Copier {
       if (status) status = Copy(child, below);
       shell_.Complain(status);
     }
-    return Keep(from, target);
+    transfer_.RunAtEnd([this, from, target] { shell_.Complain(Keep(from, target)); });
+    return {};
   }
 
   // With -p: times, owner and rights.
@@ -110,6 +121,7 @@ class Copier {
   }
 
   Shell& shell_;
+  Transfer& transfer_;
   const bool force_;
   const bool keep_;
   const bool direct_;
@@ -120,7 +132,9 @@ class Copier {
 Result<int> RunCp(Shell& shell, Words words) {
   EBB_ASSIGN(const auto to, TakeDestination(shell, words));
   auto items = shell.ExpandAll(words.rest);
-  Copier copier(shell, words);
+  EBB_ASSIGN(const auto size, TransferSizeOf(words));
+  Transfer transfer(size);
+  Copier copier(shell, words, transfer);
   EBB_TRY(CheckDestination(shell, to, items.size(), copier.force()));
   for (auto& item : items) {
     shell.Complain([&]() -> Status {
@@ -128,6 +142,7 @@ Result<int> RunCp(Shell& shell, Words words) {
       return copier.Copy(item, target);
     }());
   }
+  transfer.Finish();
   return 0;
 }
 

@@ -366,6 +366,10 @@ TEST_F(ShellTest, TreesAreCopiedByTheThreadsThatWereAskedFor) {
   for (int i = 0; i < 20; ++i) namenode_->names["/d/" + std::to_string(i)] = false;
   EXPECT_EQ(Run("-get -t 4 /d got").code, 0);
   EXPECT_EQ(Line("cat got/* | sort | uniq -c | tr -s ' '").text, " 20 one line\n");
+  namenode_->names["/to"] = true;
+  const auto before = namenode_->Calls().size();
+  EXPECT_EQ(Run("-cp -t 4 /d /to").code, 0);
+  EXPECT_EQ(namenode_->Calls().size(), before + 40);
 }
 
 }  // namespace
