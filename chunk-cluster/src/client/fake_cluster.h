@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ClientNamenodeProtocol.pb.h"
+#include "coding.pb.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
 #include "rpc/address.h"
@@ -59,6 +60,12 @@ class FakeDatanode {
   std::string refused_link;
   std::atomic<bool> damages_reads = false;
   std::atomic<int> reads_to_damage = 0;
+  std::atomic<bool> refuses_reads = false;
+  // Reads wait before their answer: for so long, or for ever.
+  std::atomic<int> read_delay_millis = 0;
+  std::atomic<bool> stalls_reads = false;
+  // Reads send a packet of so many bytes, and nothing more. A multiple of 512.
+  std::atomic<int> bytes_until_stall = 1'000'000'000;
 
   std::string Bytes(std::uint64_t block) {
     const std::lock_guard lock(mutex_);
@@ -71,6 +78,10 @@ class FakeDatanode {
   std::vector<hadoop::hdfs::OpWriteBlockProto> Writes() {
     const std::lock_guard lock(mutex_);
     return writes_;
+  }
+  std::vector<hadoop::hdfs::OpReadBlockProto> Reads() {
+    const std::lock_guard lock(mutex_);
+    return reads_;
   }
 
  private:
@@ -135,6 +146,18 @@ class FakeDatanode {
   Status ServeRead(Socket& socket, SocketReader& reader) {
     hadoop::hdfs::OpReadBlockProto op;
     EBB_TRY(transfer::ReadMessage(reader, op, kPatience));
+    {
+      const std::lock_guard lock(mutex_);
+      reads_.push_back(op);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(read_delay_millis));
+    // Until the reader goes away.
+    if (stalls_reads) (void)reader.Peek(1, kPatience);
+    if (refuses_reads) {
+      hadoop::hdfs::BlockOpResponseProto refusal;
+      refusal.set_status(hadoop::hdfs::ERROR);
+      return transfer::WriteMessage(socket, refusal, kPatience);
+    }
     const std::string bytes = Bytes(op.header().baseheader().block().blockid());
     const auto checksum = transfer::FromProto(Crc()).value();
     hadoop::hdfs::BlockOpResponseProto response;
@@ -145,13 +168,18 @@ class FakeDatanode {
     std::string out;
     transfer::AppendMessage(out, response);
     std::string data = bytes.substr(begin, op.offset() + op.len() - begin);
+    const bool stalls = data.size() > static_cast<std::size_t>(bytes_until_stall);
+    if (stalls) data.resize(bytes_until_stall);
     std::string sums(checksum.BytesFor(data.size()), '\0');
     checksum.ComputeAll(std::as_bytes(std::span(data)), reinterpret_cast<std::byte*>(sums.data()));
     if (damages_reads || reads_to_damage-- > 0) data.back() = static_cast<char>(data.back() ^ 1);
     transfer::AppendPacketPrefix(
         out, {.offset = begin, .sums_bytes = sums.size(), .data_bytes = data.size()});
     out += sums + data;
-    transfer::AppendPacketPrefix(out, {.offset = begin + data.size(), .sequence = 1, .last = true});
+    if (!stalls) {
+      transfer::AppendPacketPrefix(out,
+                                   {.offset = begin + data.size(), .sequence = 1, .last = true});
+    }
     EBB_TRY(transfer::WriteString(socket, out, kPatience));
     (void)reader.Peek(1, kPatience);
     return {};
@@ -170,6 +198,7 @@ class FakeDatanode {
   std::mutex mutex_;
   std::map<std::uint64_t, std::string> blocks_;
   std::vector<hadoop::hdfs::OpWriteBlockProto> writes_;
+  std::vector<hadoop::hdfs::OpReadBlockProto> reads_;
 };
 
 // Answers what one file needs, and knows the names of others. Every block is at all servers that
@@ -231,6 +260,12 @@ class FakeNamenode {
 
   std::vector<RpcAddress> Start() {
     server_.RegisterService("org.apache.hadoop.hdfs.protocol.ClientProtocol", 1, handlers_);
+    if (plan) {
+      RpcHandlers coding;
+      coding["getReadPlan"] = MakeRpcHandler<ebbfs::GetReadPlanRequestProto>(
+          [this](const RpcCaller&, const auto& request) { return plan(request); });
+      server_.RegisterService("io.ebbfs.protocol.CodingProtocol", 1, std::move(coding));
+    }
     EXPECT_TRUE(server_.Start());
     return {{"127.0.0.1", server_.port()}};
   }
@@ -253,6 +288,10 @@ class FakeNamenode {
   std::string appears;
   // Calls of these methods end with an exception of this class.
   std::map<std::string, std::string> exceptions;
+
+  // Answers getReadPlan, on threads of the server. Empty: the namenode does not know the call.
+  std::function<Result<ebbfs::GetReadPlanResponseProto>(const ebbfs::GetReadPlanRequestProto&)>
+      plan;
 
   // The calls that change names.
   std::vector<std::string> Calls() {

@@ -41,7 +41,8 @@ FileSystem::FileSystem(Configuration configuration, std::string authority,
     : configuration_(std::move(configuration)),
       authority_(std::move(authority)),
       namenode_(namenodes, policy, std::move(user)),
-      leases_(namenode_) {}
+      leases_(namenode_),
+      planner_(namenodes, ServiceKeyOf(configuration_), namenode_.user()) {}
 
 FileSystem::~FileSystem() = default;
 
@@ -185,7 +186,8 @@ Result<LocatedBlocksProto> FileSystem::Blocks(const std::string& path, std::uint
 }
 
 Result<std::unique_ptr<InputStream>> FileSystem::OpenFile(const std::string& path) {
-  EBB_ASSIGN(const auto options, ReadOptionsOf(configuration_));
+  EBB_ASSIGN(auto options, ReadOptionsOf(configuration_));
+  options.planner = &planner_;
   return InputStream::Open(namenode_, path, options);
 }
 

@@ -16,6 +16,7 @@
 #include "client/lease_renewer.h"
 #include "client/namenode_connection.h"
 #include "client/output_stream.h"
+#include "client/read_planner.h"
 #include "xattr.pb.h"
 
 namespace ebb::client {
@@ -141,6 +142,7 @@ class FileSystem {
   WriteOptions write_options_;
   NamenodeConnection namenode_;
   LeaseRenewer leases_;
+  ReadPlanner planner_;
 };
 
 }  // namespace ebb::client

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "ClientNamenodeProtocol.pb.h"
+#include "client/decoded_reader.h"
+#include "client/holder_reader.h"
 #include "client/local_address.h"
-#include "transfer/peer.h"
-#include "transfer/wire.h"
 
 namespace ebb::client {
 
@@ -22,20 +22,14 @@ namespace {
 
 constexpr std::int64_t kPrefetchedBlocks = 10;
 constexpr auto kFailureWait = std::chrono::milliseconds(500);
-constexpr char kClientName[] = "DFSClient_EBB_READER";
-constexpr std::size_t kBufferBytes = std::size_t{512} << 10;
-constexpr std::size_t kSmallBufferBytes = std::size_t{16} << 10;
 
-Result<std::unique_ptr<transfer::BlockReader>> OpenBlock(const LocatedBlockProto& block,
-                                                         const DatanodeIDProto& server,
-                                                         std::uint64_t offset, std::uint64_t end) {
-  OpReadBlockProto op;
-  transfer::FillHeader(*op.mutable_header(), block.b(), kClientName);
-  *op.mutable_header()->mutable_baseheader()->mutable_token() = block.blocktoken();
-  op.set_offset(offset);
-  op.set_len(end - offset);
-  const bool small = end - offset < kSmallBufferBytes;
-  return transfer::BlockReader::Open(server, op, small ? kSmallBufferBytes : kBufferBytes);
+// EbbFS's namenodes name proxies, which hold no replica, without a storage.
+bool IsProxy(const LocatedBlockProto& block, int location) {
+  return location < block.storageids_size() && block.storageids(location).empty();
+}
+
+bool IsInStripe(const LocatedBlockProto& block) {
+  return std::ranges::any_of(block.storageids(), &std::string::empty);
 }
 
 }  // namespace
@@ -46,6 +40,8 @@ Result<ReadOptions> ReadOptionsOf(const Configuration& configuration) {
   EBB_ASSIGN(const auto prefetch,
              configuration.Number("dfs.client.read.prefetch.size", kPrefetchedBlocks * block, 1));
   EBB_ASSIGN(const auto failures, configuration.Number("dfs.client.max.block.acquire.failures", 3));
+  EBB_ASSIGN(const auto straggler, configuration.Number("ebbfs.client.straggler.millis", 2000));
+  options.straggler = Timeout(straggler);
   options.prefetch_bytes = static_cast<std::uint64_t>(prefetch);
   options.most_failures = static_cast<int>(std::min<std::int64_t>(failures, 1000));
   return options;
@@ -149,41 +145,72 @@ Status InputStream::Connect(std::uint64_t offset, std::uint64_t end) {
     EBB_TRY(Cancelled());
     EBB_ASSIGN(const auto* block, locations_.At(offset));
     block_ = *block;
-    const auto free = [&](const DatanodeInfoProto& server) {
-      return !shunned_.contains(server.id().datanodeuuid());
-    };
-    const auto found = std::ranges::find_if(block_.locs(), free);
+    const int location = NextLocation();
+    const bool named = location < block_.locs_size();
+    decodes_ = MayDecode() && (!named || IsProxy(block_, location));
+    server_.Clear();
+    if (named && !decodes_) server_ = block_.locs(location);
     Error error{ErrorCode::kNotFound,
                 fmt::format("block {} of {} is at no server that can be read{}; 'hdfs fsck' tells "
                             "which servers are missing",
                             block_.b().blockid(), path_, last_failure_)};
-    if (found != block_.locs().end()) {
-      server_ = *found;
+    if (decodes_ || server_.has_id()) {
       const std::uint64_t block_end = std::min(end, block_.offset() + block_.b().numbytes());
-      auto opened =
-          OpenBlock(block_, server_.id(), offset - block_.offset(), block_end - block_.offset());
-      if (opened) {
-        Replace(std::move(opened).value());
-        local_ = IsLocalAddress(server_.id().ipaddr());
+      Replace(ReaderAt(location, {block_, offset - block_.offset(), block_end - block_.offset()}));
+      auto started = reader_->Start();
+      if (started) {
+        local_ = server_.has_id() && IsLocalAddress(server_.id().ipaddr());
         reader_at_ = offset;
         return {};
       }
-      error = std::move(opened).error();
-    } else {
-      server_.Clear();
+      error = std::move(started).error();
     }
     EBB_TRY(GoOn(error));
   }
 }
 
-void InputStream::Replace(std::unique_ptr<transfer::BlockReader> reader) {
-  const std::lock_guard lock(mutex_);
-  reader_ = std::move(reader);
+int InputStream::NextLocation() const {
+  const auto free = [&](const DatanodeInfoProto& server) {
+    return !shunned_.contains(server.id().datanodeuuid());
+  };
+  return static_cast<int>(std::ranges::find_if(block_.locs(), free) - block_.locs().begin());
+}
+
+bool InputStream::MayDecode() const {
+  return options_.planner != nullptr && !options_.planner->refused() && IsInStripe(block_) &&
+         undecodable_ != block_.b().blockid();
+}
+
+std::unique_ptr<RangeReader> InputStream::ReaderAt(int location, BlockRange range) const {
+  if (decodes_) {
+    return std::make_unique<DecodedReader>(*options_.planner, std::move(range), shunned_);
+  }
+  // A proxy decodes itself.
+  Hedging hedging;
+  if (MayDecode() && !IsProxy(block_, location)) {
+    hedging = {options_.planner, options_.straggler, shunned_};
+  }
+  return std::make_unique<HolderReader>(server_.id(), std::move(range), std::move(hedging));
+}
+
+void InputStream::Replace(std::unique_ptr<RangeReader> reader) {
+  {
+    const std::lock_guard lock(mutex_);
+    reader_.swap(reader);
+  }
+  // A reader may wait for its threads when it ends.
+  reader.reset();
 }
 
 Status InputStream::GoOn(const Error& error) {
   EBB_TRY(Cancelled());
   Replace(nullptr);
+  if (decodes_) {
+    decodes_ = false;
+    undecodable_ = block_.b().blockid();
+    last_failure_ = " (" + error.message + ")";
+    return {};
+  }
   if (error.code == ErrorCode::kCorrupt) TellOfCorruption();
   if (server_.has_id()) {
     shunned_.insert(server_.id().datanodeuuid());
@@ -225,7 +252,13 @@ void InputStream::TellOfCorruption() {
 
 void InputStream::Count(std::size_t bytes) {
   counts_.bytes += bytes;
-  if (local_) counts_.local_bytes += bytes;
+  if (reader_->decoded()) {
+    counts_.decoded_bytes += bytes;
+    // A hedge was faster than the server.
+    if (server_.has_id()) shunned_.insert(server_.id().datanodeuuid());
+  } else if (local_) {
+    counts_.local_bytes += bytes;
+  }
 }
 
 void InputStream::Cancel() {

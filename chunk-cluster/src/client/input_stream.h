@@ -13,8 +13,10 @@
 #include "client/block_locations.h"
 #include "client/configuration.h"
 #include "client/namenode_connection.h"
+#include "client/range_reader.h"
+#include "client/read_planner.h"
 #include "common/error.h"
-#include "transfer/block_reader.h"
+#include "common/socket.h"
 
 namespace ebb::client {
 
@@ -23,6 +25,11 @@ struct ReadOptions {
   std::uint64_t prefetch_bytes = 0;
   // How often new locations are asked for, after all servers of a block have failed.
   int most_failures = 3;
+  // Null: blocks are not decoded here, but by proxies. Outlives the streams.
+  ReadPlanner* planner = nullptr;
+  // The rest of a block is decoded beside its server, if the server sends nothing for so long. 0:
+  // never.
+  Timeout straggler = Timeout(0);
 };
 
 // What a stream has read from servers.
@@ -30,13 +37,18 @@ struct ReadCounts {
   std::uint64_t bytes = 0;
   // Those of servers on this machine.
   std::uint64_t local_bytes = 0;
+  // Those that were decoded here.
+  std::uint64_t decoded_bytes = 0;
 };
 
 [[nodiscard]] Result<ReadOptions> ReadOptionsOf(const Configuration& configuration);
 
 // One thread at a time, except for Cancel(). A server that fails is not asked for this file again,
 // unless all servers of a block have failed; wrong bytes are told to the namenode. The bytes that
-// are returned agree with the checksums of their writer.
+// are returned agree with the checksums of their writer. If no server that holds a member of a
+// stripe can be read, the stream decodes the block, and if that fails, too, it reads a proxy. A
+// stream decodes once at a time, with the threads and the memory of a DecodedReader and one thread
+// more.
 class InputStream {
  public:
   [[nodiscard]] static Result<std::unique_ptr<InputStream>> Open(NamenodeConnection& namenode,
@@ -73,7 +85,11 @@ class InputStream {
               BlockLocations locations);
   // A reader at `offset` of the file, up to `end` of the file or to the end of the block.
   [[nodiscard]] Status Connect(std::uint64_t offset, std::uint64_t end);
-  void Replace(std::unique_ptr<transfer::BlockReader> reader);
+  // The index in block_ of the first server that is not shunned, or the number of servers.
+  [[nodiscard]] int NextLocation() const;
+  [[nodiscard]] bool MayDecode() const;
+  [[nodiscard]] std::unique_ptr<RangeReader> ReaderAt(int location, BlockRange range) const;
+  void Replace(std::unique_ptr<RangeReader> reader);
   // After an error of the server that is read: shuns it, or forgets all locations once all servers
   // of the block are shunned. The error, if there is no hope.
   [[nodiscard]] Status GoOn(const Error& error);
@@ -92,6 +108,10 @@ class InputStream {
   // Where the reader's next byte is in the file.
   std::uint64_t reader_at_ = 0;
   std::set<std::string> shunned_;
+  // Whether the block is decoded from the beginning; there is no server then.
+  bool decodes_ = false;
+  // The last block that could not be decoded. Proxies read it.
+  std::uint64_t undecodable_ = 0;
   int failures_ = 0;
   ReadCounts counts_;
   // Whether the server is on this machine.
@@ -100,7 +120,7 @@ class InputStream {
   std::string last_failure_;
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
-  std::unique_ptr<transfer::BlockReader> reader_;
+  std::unique_ptr<RangeReader> reader_;
 };
 
 }  // namespace ebb::client

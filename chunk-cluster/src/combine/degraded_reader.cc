@@ -1,7 +1,6 @@
 #include "combine/degraded_reader.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -111,7 +110,10 @@ class DegradedReader::DecodingSource final : public BlockSource {
     for (const SourceFailure& failure : failures) {
       const ebbfs::SourceProto& source = sources_[failure.index];
       last_failure_ = fmt::format("block {}: {}", source.block().blockid(), failure.error.message);
-      spdlog::info("degraded read of block {}: {}", request_.block().blockid(), last_failure_);
+      if (owner_.options_.log_failure) {
+        owner_.options_.log_failure(fmt::format("degraded read of block {}: {}",
+                                                request_.block().blockid(), last_failure_));
+      }
       if (!IsFailureOfServer(failure.error)) {
         request_.add_excludedblockids(source.block().blockid());
         continue;
@@ -227,7 +229,9 @@ Result<MissingBlock> DegradedReader::Open(const hadoop::hdfs::ExtendedBlockProto
     return Fail(ErrorCode::kBusy, fmt::format("{}; try again later", failure.what()));
   }
   ++reads_;
-  spdlog::debug("degraded read of block {} from {}", block.blockid(), offset);
+  if (options_.log_read) {
+    options_.log_read(fmt::format("degraded read of block {} from {}", block.blockid(), offset));
+  }
   const std::uint64_t whole = read->length_bytes();
   return MissingBlock{std::move(read), whole};
 }

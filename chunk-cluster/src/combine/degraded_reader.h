@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -39,6 +40,10 @@ struct DegradedReadOptions {
   // A read fails after this many plans.
   std::size_t max_plans = 5;
   std::size_t max_sources = 255;
+  // Lines for a log: of each source that failed, and of each read that began. Thread-safe.
+  using Log = std::function<void(const std::string& line)>;
+  Log log_failure = {};
+  Log log_read = {};
 };
 
 // Thread-safe. If a source fails, at the beginning or in the middle, the reader asks for another

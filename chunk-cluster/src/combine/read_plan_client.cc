@@ -16,7 +16,7 @@ constexpr char kBlockMissing[] = "org.apache.hadoop.hdfs.BlockMissingException";
 }  // namespace
 
 ReadPlanClient::ReadPlanClient(const std::vector<RpcAddress>& namenodes, Timeout timeout,
-                               ServiceKey key)
+                               ServiceKey key, const std::string& user)
     : timeout_(timeout) {
   const bool several = namenodes.size() > 1;
   for (const auto& namenode : namenodes) {
@@ -25,7 +25,7 @@ ReadPlanClient::ReadPlanClient(const std::vector<RpcAddress>& namenodes, Timeout
     options.call_timeout = several ? timeout / kAttempts : timeout;
     if (several) options.connect_timeout = options.call_timeout;
     namenodes_.push_back(std::make_unique<RpcClient>(namenode.host, namenode.port, kCodingProtocol,
-                                                     kCodingProtocolVersion, "", options));
+                                                     kCodingProtocolVersion, user, options));
   }
 }
 

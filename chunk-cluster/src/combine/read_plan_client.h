@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "coding.pb.h"
@@ -30,8 +31,9 @@ class ReadPlanClient final : public ReadPlanSource {
  public:
   // `namenodes` has at least one. `timeout` is how long the client goes on asking several
   // namenodes, or the time-out of each of two calls of one alone. `key` proves to the namenode that
-  // this server belongs to the cluster.
-  ReadPlanClient(const std::vector<RpcAddress>& namenodes, Timeout timeout, ServiceKey key = {});
+  // the caller belongs to the cluster. An empty user stands for that of the process.
+  ReadPlanClient(const std::vector<RpcAddress>& namenodes, Timeout timeout, ServiceKey key = {},
+                 const std::string& user = {});
 
   [[nodiscard]] Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(
       const ebbfs::GetReadPlanRequestProto& request) override;

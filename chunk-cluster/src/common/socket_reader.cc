@@ -38,6 +38,14 @@ void SocketReader::Reserve(std::size_t capacity) {
   begin_ = 0;
 }
 
+Result<std::size_t> SocketReader::ReadSome(std::span<std::byte> out, Timeout timeout) {
+  if (!on_silence_ || timeout <= silence_) return socket_.ReadSome(out, timeout);
+  auto read = socket_.ReadSome(out, silence_);
+  if (read || read.error().code != ErrorCode::kTimeout) return read;
+  on_silence_();
+  return socket_.ReadSome(out, timeout - silence_);
+}
+
 Result<std::span<const std::byte>> SocketReader::Peek(std::size_t length, Timeout timeout) {
   if (buffered() < length) {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -45,7 +53,7 @@ Result<std::span<const std::byte>> SocketReader::Peek(std::size_t length, Timeou
     while (buffered() < length) {
       MakeRoom(std::min(length, std::max(kFirstRoomBytes, 2 * buffered())));
       EBB_ASSIGN(const std::size_t n,
-                 socket_.ReadSome(std::span(buffer_.get() + end_, capacity_ - end_), left));
+                 ReadSome(std::span(buffer_.get() + end_, capacity_ - end_), left));
       if (n == 0) {
         return Fail(ErrorCode::kNetwork,
                     fmt::format("{} closed the connection with {} of {} bytes missing",
@@ -96,7 +104,7 @@ Result<bool> SocketReader::AtEnd(Timeout timeout) {
   if (buffered() > 0) return false;
   MakeRoom(1);
   EBB_ASSIGN(const std::size_t n,
-             socket_.ReadSome(std::span(buffer_.get() + end_, capacity_ - end_), timeout));
+             ReadSome(std::span(buffer_.get() + end_, capacity_ - end_), timeout));
   end_ += n;
   return n == 0;
 }

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "common/socket.h"
 
@@ -15,6 +17,13 @@ namespace ebb {
 class SocketReader {
  public:
   explicit SocketReader(Socket& socket, std::size_t capacity = 8 * 1024);
+
+  // A read that gets no byte for `silence` calls `call` once, and goes on waiting. The reading
+  // thread makes the call, which must not block.
+  void OnSilence(Timeout silence, std::function<void()> call) {
+    silence_ = silence;
+    on_silence_ = std::move(call);
+  }
 
   // The next `length` bytes, which are valid until the next call. They are not consumed. The buffer
   // grows with the bytes that arrive, up to `length`, so that the caller must limit `length`.
@@ -38,8 +47,11 @@ class SocketReader {
 
  private:
   void MakeRoom(std::size_t length);
+  [[nodiscard]] Result<std::size_t> ReadSome(std::span<std::byte> out, Timeout timeout);
 
   Socket& socket_;
+  Timeout silence_ = Timeout(0);
+  std::function<void()> on_silence_;
   std::size_t capacity_;
   std::unique_ptr<std::byte[]> buffer_;
   std::size_t begin_ = 0;

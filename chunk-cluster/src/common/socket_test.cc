@@ -8,6 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "common/open_sockets.h"
+#include "common/socket_reader.h"
+
 namespace ebb {
 namespace {
 
@@ -109,6 +112,38 @@ TEST(SocketTest, AProcessWithoutDescriptorsIsBusy) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::kBusy) << refused.error().message;
   EXPECT_TRUE(Socket::Connect("127.0.0.1", listener->port(), seconds(5)).has_value());
+}
+
+TEST(SocketReaderTest, SilenceIsToldAndTheReadGoesOn) {
+  auto [one, other] = Socket::Pair().value();
+  SocketReader reader(one);
+  int calls = 0;
+  const std::byte byte{7};
+  reader.OnSilence(milliseconds(20), [&] {
+    ++calls;
+    if (calls < 2) return;
+    EXPECT_TRUE(other.WriteAll(std::span(&byte, 1), seconds(5)).has_value());
+  });
+  const auto silent = reader.Take(1, milliseconds(60));
+  ASSERT_FALSE(silent);
+  EXPECT_EQ(silent.error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(calls, 1);
+  const auto taken = reader.Take(1, seconds(20));
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_EQ((*taken)[0], byte);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(OpenSocketsTest, AllAreShutDownAndNoneIsTakenLater) {
+  auto [one, other] = Socket::Pair().value();
+  OpenSockets sockets;
+  ASSERT_TRUE(sockets.Add(one));
+  ASSERT_TRUE(sockets.Add(other));
+  sockets.Remove(other);
+  sockets.ShutdownAll();
+  std::byte byte{};
+  EXPECT_EQ(one.ReadSome(std::span(&byte, 1), seconds(20)).value_or(1), 0U);
+  EXPECT_FALSE(sockets.Add(other));
 }
 
 TEST(ListenerTest, ShutdownWakesAccept) {

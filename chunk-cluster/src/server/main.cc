@@ -133,6 +133,8 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   degraded_options.server_uuid = store.server_uuid();
   degraded_options.max_process_bytes = configuration.degraded_read_memory_bytes;
   degraded_options.backend = configuration.kernel;
+  degraded_options.log_failure = [](const std::string& line) { spdlog::info("{}", line); };
+  degraded_options.log_read = [](const std::string& line) { spdlog::debug("{}", line); };
   DegradedReader degraded_reader(io, plan_client, degraded_options);
   spdlog::info("combines and degraded reads are computed by {}", gf::Name(configuration.kernel));
   Scrubber scrubber(store, RealFileSystem(),

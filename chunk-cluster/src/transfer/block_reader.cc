@@ -22,13 +22,29 @@ BlockReader::BlockReader(Socket socket, const OpReadBlockProto& op, std::size_t 
 
 Result<std::unique_ptr<BlockReader>> BlockReader::Open(const DatanodeIDProto& server,
                                                        const OpReadBlockProto& op,
-                                                       std::size_t buffer_bytes) {
-  EBB_ASSIGN(auto socket, ConnectTo(server));
+                                                       std::size_t buffer_bytes,
+                                                       const ReadHooks& hooks) {
+  EBB_ASSIGN(auto socket, ConnectTo(server, hooks.connect));
   std::unique_ptr<BlockReader> reader(new BlockReader(std::move(socket), op, buffer_bytes));
+  EBB_TRY(reader->Obey(hooks));
   if (auto started = reader->Start(op); !started) {
     return std::unexpected(WithPeer(TransferAddress(server), std::move(started).error()));
   }
   return reader;
+}
+
+BlockReader::~BlockReader() {
+  if (sockets_ != nullptr) sockets_->Remove(socket_);
+}
+
+ebb::Status BlockReader::Obey(const ReadHooks& hooks) {
+  if (hooks.silence > Timeout(0)) reader_.OnSilence(hooks.silence, hooks.on_silence);
+  if (hooks.sockets == nullptr) return {};
+  if (!hooks.sockets->Add(socket_)) {
+    return Fail(ErrorCode::kShutdown, fmt::format("the read of block {} was ended", block_id_));
+  }
+  sockets_ = hooks.sockets;
+  return {};
 }
 
 ebb::Status BlockReader::Start(const OpReadBlockProto& op) {

@@ -3,17 +3,31 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
 #include "common/error.h"
+#include "common/open_sockets.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
 #include "datatransfer.pb.h"
 #include "disk/format.h"
 #include "hdfs.pb.h"
+#include "transfer/wire.h"
 
 namespace ebb::transfer {
+
+// What the caller of a read does meanwhile.
+struct ReadHooks {
+  // How long a connection may take.
+  Timeout connect = kConnectTimeout;
+  // Has the socket as long as the reader lives, also while it is being opened. Outlives the reader.
+  OpenSockets* sockets = nullptr;
+  // Called once by each wait for bytes that lasts longer than `silence`; see SocketReader.
+  Timeout silence = Timeout(0);
+  std::function<void()> on_silence = {};
+};
 
 // One thread at a time, except for Shutdown(). Every packet is verified against its checksums.
 class BlockReader {
@@ -21,7 +35,10 @@ class BlockReader {
   // Reads the range that `op` asks for. kNotFound if the server refuses.
   [[nodiscard]] static Result<std::unique_ptr<BlockReader>> Open(
       const hadoop::hdfs::DatanodeIDProto& server, const hadoop::hdfs::OpReadBlockProto& op,
-      std::size_t buffer_bytes);
+      std::size_t buffer_bytes, const ReadHooks& hooks = {});
+  ~BlockReader();
+  BlockReader(const BlockReader&) = delete;
+  BlockReader& operator=(const BlockReader&) = delete;
 
   // The next bytes of the range, at most `most`; none at its end. They are valid until the next
   // call. kCorrupt if they contradict their checksums.
@@ -34,12 +51,15 @@ class BlockReader {
 
  private:
   BlockReader(Socket socket, const hadoop::hdfs::OpReadBlockProto& op, std::size_t buffer_bytes);
+  [[nodiscard]] ebb::Status Obey(const ReadHooks& hooks);
   [[nodiscard]] ebb::Status Start(const hadoop::hdfs::OpReadBlockProto& op);
   [[nodiscard]] ebb::Status NextPacket();
   void Finish();
   [[nodiscard]] std::unexpected<Error> Nonsense(const char* what) const;
 
   Socket socket_;
+  // Null if the socket is in no list.
+  OpenSockets* sockets_ = nullptr;
   SocketReader reader_;
   const std::uint64_t block_id_;
   format::Checksum checksum_;

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "transfer/block_reader.h"
 #include "transfer/peer.h"
 #include "transfer/wire.h"
 
@@ -43,12 +42,13 @@ class RemoteSource final : public BlockSource {
 
 Result<std::unique_ptr<BlockSource>> OpenRemoteSource(const DatanodeIDProto& peer,
                                                       const ExtendedBlockProto& block,
-                                                      std::uint64_t offset, std::uint64_t end) {
+                                                      std::uint64_t offset, std::uint64_t end,
+                                                      const ReadHooks& hooks) {
   OpReadBlockProto op;
   FillHeader(*op.mutable_header(), block, std::string(kSourceReaderName));
   op.set_offset(offset);
   op.set_len(end - offset);
-  EBB_ASSIGN(auto reader, BlockReader::Open(peer, op, kBufferBytes));
+  EBB_ASSIGN(auto reader, BlockReader::Open(peer, op, kBufferBytes, hooks));
   return std::make_unique<RemoteSource>(std::move(reader));
 }
 

@@ -7,6 +7,7 @@
 #include "common/block_stream.h"
 #include "common/error.h"
 #include "hdfs.pb.h"
+#include "transfer/block_reader.h"
 
 namespace ebb::transfer {
 
@@ -14,6 +15,6 @@ namespace ebb::transfer {
 // against the checksums that the peer sends. kNotFound if the peer refuses.
 [[nodiscard]] Result<std::unique_ptr<BlockSource>> OpenRemoteSource(
     const hadoop::hdfs::DatanodeIDProto& peer, const hadoop::hdfs::ExtendedBlockProto& block,
-    std::uint64_t offset, std::uint64_t end);
+    std::uint64_t offset, std::uint64_t end, const ReadHooks& hooks = {});
 
 }  // namespace ebb::transfer

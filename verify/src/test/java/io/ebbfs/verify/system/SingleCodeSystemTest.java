@@ -10,7 +10,9 @@ import io.ebbfs.fault.Timetable;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.rpc.ChunkServerClient;
 import io.ebbfs.protocol.rpc.NamenodeClient;
+import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.client.StockProcess;
@@ -27,6 +29,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -41,6 +44,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("process")
 class SingleCodeSystemTest {
   private static final int BLOCK = TestCluster.BLOCK_BYTES;
+  private static final int SERVERS = 5;
   private static final long PATIENCE_MILLIS = 180_000;
   private static final long SEED = Long.getLong("ebbfs.seed", 20_261_123);
 
@@ -64,7 +68,7 @@ class SingleCodeSystemTest {
             "schedule:\n  evaluateEvery: 500ms\n",
             "raid-node.yaml",
             "poll: 50ms\n");
-    test = TestCluster.start(5, 3, configuration, 3);
+    test = TestCluster.start(SERVERS, 3, configuration, 3);
     namenode = test.namenode();
     client = test.client(2);
   }
@@ -100,10 +104,66 @@ class SingleCodeSystemTest {
         .isInstanceOf(ClusterException.class)
         .hasMessage("there is no /none: store files first");
 
-    readsWithoutADisk(stripes, digest);
+    readsWithoutAServer(stripes, file);
+    readsWithoutADisk(await("two whole stripes", SingleCodeSystemTest::settled), digest);
     faultsByTheClock();
     await("two whole stripes", SingleCodeSystemTest::settled);
     assertThat(client.read("/one/text").get().sha256()).isEqualTo(digest);
+  }
+
+  /** The native client decodes itself if it has the key, and else leaves it to chunk servers. */
+  private static void readsWithoutAServer(List<StripeStatusProto> stripes, Path file)
+      throws Exception {
+    test.cluster().killControl();
+    int killed = serverOf(stripes.get(0), 0);
+    test.cluster().killServer(killed);
+    NativeShell shell = new NativeShell(Build.find(), test.cluster().stockClient().conf());
+    String key = "ebbfs.client.service.key=" + test.cluster().directory().resolve("service.key");
+    Path back = test.directory().resolve("back");
+    long before = readsOfProxies(killed);
+    shell.ok("-D", key, "-get", "/one/text", back.toString());
+    assertThat(back).hasSameBinaryContentAs(file);
+    assertThat(readsOfProxies(killed)).isEqualTo(before);
+    assertThat(counter("degradedReads.RS(6,3)")).isPositive();
+
+    shell.ok("-get", "-f", "/one/text", back.toString());
+    assertThat(back).hasSameBinaryContentAs(file);
+    assertThat(readsOfProxies(killed)).isGreaterThan(before);
+    test.cluster().startServer(killed);
+    test.cluster().startControl();
+  }
+
+  /** The server of the member at a position. */
+  private static int serverOf(StripeStatusProto stripe, int position) throws Exception {
+    long block =
+        stripe.getStripe().getMembersList().stream()
+            .filter(m -> m.getPosition() == position)
+            .findFirst()
+            .orElseThrow()
+            .getBlockId();
+    for (int server = 0; server < SERVERS; server++) {
+      for (int disk = 0; disk < 3; disk++) {
+        try (Stream<Path> files = Files.walk(test.cluster().diskDirectory(server, disk))) {
+          if (files.anyMatch(at -> at.getFileName().toString().equals("blk_" + block))) {
+            return server;
+          }
+        }
+      }
+    }
+    throw new AssertionError("no server has block " + block);
+  }
+
+  /** The degraded reads that the servers but one have served. */
+  private static long readsOfProxies(int without) throws Exception {
+    long reads = 0;
+    for (int server = 0; server < SERVERS; server++) {
+      if (server != without) {
+        try (ChunkServerClient at = test.cluster().chunkServerClient(server)) {
+          reads += at.status().getDegradedReads();
+        }
+      }
+    }
+    return reads;
   }
 
   /** Without the raid-node nothing is repaired. Every degraded read takes six blocks. */

@@ -1,0 +1,41 @@
+#include "client/read_planner.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace ebb::client {
+
+namespace {
+
+constexpr Timeout kPlanTimeout = std::chrono::seconds(5);
+// What namenodes without the call, HDFS's ones, and those with a service key answer.
+constexpr std::array<std::string_view, 3> kRefusals = {
+    "org.apache.hadoop.ipc.RpcNoSuchProtocolException",
+    "org.apache.hadoop.ipc.RpcNoSuchMethodException",
+    "org.apache.hadoop.security.AccessControlException"};
+
+}  // namespace
+
+ReadPlanner::ReadPlanner(const std::vector<RpcAddress>& namenodes, const ServiceKey& key,
+                         const std::string& user)
+    : client_(namenodes, kPlanTimeout, key, user) {}
+
+Result<ebbfs::GetReadPlanResponseProto> ReadPlanner::GetReadPlan(
+    const ebbfs::GetReadPlanRequestProto& request) {
+  if (refused_) return Fail(ErrorCode::kUnsupported, "the namenode refuses read plans");
+  auto plan = client_.GetReadPlan(request);
+  if (!plan && std::ranges::find(kRefusals, plan.error().exception_class) != kRefusals.end()) {
+    refused_ = true;
+    plan.error().code = ErrorCode::kUnsupported;
+  }
+  return plan;
+}
+
+ServiceKey ServiceKeyOf(const Configuration& configuration) {
+  const auto file = configuration.Get("ebbfs.client.service.key");
+  if (file.empty()) return {};
+  return ServiceKey::Read(file).value_or(ServiceKey());
+}
+
+}  // namespace ebb::client
