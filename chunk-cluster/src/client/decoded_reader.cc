@@ -27,6 +27,7 @@ Result<ebbfs::GetReadPlanResponseProto> DecodedReader::Plans::GetReadPlan(
     const ebbfs::GetReadPlanRequestProto& request) {
   if (stopped_) return Fail(ErrorCode::kShutdown, "the read was ended");
   auto all = request;
+  all.set_path(path_);
   for (const auto& uuid : excluded_) all.add_excludedserveruuids(uuid);
   return planner_.GetReadPlan(all);
 }
@@ -48,7 +49,7 @@ Result<std::unique_ptr<BlockSink>> DecodedReader::Peers::OpenSink(const ebbfs::T
 DecodedReader::DecodedReader(ReadPlanSource& planner, BlockRange range,
                              const std::set<std::string>& excluded)
     : range_(std::move(range)),
-      plans_(planner, excluded),
+      plans_(planner, range_.path, excluded),
       reads_(peers_, plans_, DecodingOptions()),
       position_(range_.offset) {}
 

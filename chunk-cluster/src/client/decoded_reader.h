@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/range_reader.h"
@@ -31,17 +32,18 @@ class DecodedReader final : public RangeReader {
   void Shutdown() override;
 
  private:
-  // Plans without the excluded servers. Fails after Stop().
+  // Plans for a reader of a file, without the excluded servers. Fails after Stop().
   class Plans final : public ReadPlanSource {
    public:
-    Plans(ReadPlanSource& planner, const std::set<std::string>& excluded)
-        : planner_(planner), excluded_(excluded) {}
+    Plans(ReadPlanSource& planner, std::string path, const std::set<std::string>& excluded)
+        : planner_(planner), path_(std::move(path)), excluded_(excluded) {}
     [[nodiscard]] Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(
         const ebbfs::GetReadPlanRequestProto& request) override;
     void Stop() { stopped_ = true; }
 
    private:
     ReadPlanSource& planner_;
+    const std::string path_;
     const std::set<std::string> excluded_;
     std::atomic<bool> stopped_ = false;
   };

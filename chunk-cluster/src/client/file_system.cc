@@ -42,7 +42,7 @@ FileSystem::FileSystem(Configuration configuration, std::string authority,
       authority_(std::move(authority)),
       namenode_(namenodes, policy, std::move(user)),
       leases_(namenode_),
-      planner_(namenodes, ServiceKeyOf(configuration_), namenode_.user()) {}
+      planner_(namenodes, namenode_.user()) {}
 
 FileSystem::~FileSystem() = default;
 

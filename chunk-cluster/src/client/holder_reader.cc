@@ -122,7 +122,7 @@ void HolderReader::StartHedge() {
   if (stopped_ || position_ == range_.end) return;
   if (hedge_ && !hedge_->ended()) return;
   try {
-    const BlockRange rest{range_.block, position_, range_.end};
+    const BlockRange rest{range_.path, range_.block, position_, range_.end};
     auto excluded = hedging_.excluded;
     excluded.insert(server_.datanodeuuid());
     hedge_ = std::make_unique<Hedge>(

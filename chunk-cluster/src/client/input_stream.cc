@@ -156,7 +156,8 @@ Status InputStream::Connect(std::uint64_t offset, std::uint64_t end) {
                             block_.b().blockid(), path_, last_failure_)};
     if (decodes_ || server_.has_id()) {
       const std::uint64_t block_end = std::min(end, block_.offset() + block_.b().numbytes());
-      Replace(ReaderAt(location, {block_, offset - block_.offset(), block_end - block_.offset()}));
+      Replace(ReaderAt(
+          location, {path_, block_, offset - block_.offset(), block_end - block_.offset()}));
       auto started = reader_->Start();
       if (started) {
         local_ = server_.has_id() && IsLocalAddress(server_.id().ipaddr());

@@ -4,14 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "common/error.h"
 #include "hdfs.pb.h"
 
 namespace ebb::client {
 
-// [offset, end) of a block.
+// [offset, end) of a block of a file.
 struct BlockRange {
+  std::string path;
   hadoop::hdfs::LocatedBlockProto block;
   std::uint64_t offset = 0;
   std::uint64_t end = 0;

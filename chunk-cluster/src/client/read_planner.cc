@@ -9,7 +9,8 @@ namespace ebb::client {
 namespace {
 
 constexpr Timeout kPlanTimeout = std::chrono::seconds(5);
-// What namenodes without the call, HDFS's ones, and those with a service key answer.
+// What namenodes without the call, HDFS's ones, and those that answer it to services only say. The
+// last class also means that the user may not read the file, which has been opened, however.
 constexpr std::array<std::string_view, 3> kRefusals = {
     "org.apache.hadoop.ipc.RpcNoSuchProtocolException",
     "org.apache.hadoop.ipc.RpcNoSuchMethodException",
@@ -17,9 +18,8 @@ constexpr std::array<std::string_view, 3> kRefusals = {
 
 }  // namespace
 
-ReadPlanner::ReadPlanner(const std::vector<RpcAddress>& namenodes, const ServiceKey& key,
-                         const std::string& user)
-    : client_(namenodes, kPlanTimeout, key, user) {}
+ReadPlanner::ReadPlanner(const std::vector<RpcAddress>& namenodes, const std::string& user)
+    : client_(namenodes, kPlanTimeout, {}, user) {}
 
 Result<ebbfs::GetReadPlanResponseProto> ReadPlanner::GetReadPlan(
     const ebbfs::GetReadPlanRequestProto& request) {
@@ -30,12 +30,6 @@ Result<ebbfs::GetReadPlanResponseProto> ReadPlanner::GetReadPlan(
     plan.error().code = ErrorCode::kUnsupported;
   }
   return plan;
-}
-
-ServiceKey ServiceKeyOf(const Configuration& configuration) {
-  const auto file = configuration.Get("ebbfs.client.service.key");
-  if (file.empty()) return {};
-  return ServiceKey::Read(file).value_or(ServiceKey());
 }
 
 }  // namespace ebb::client

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "client/configuration.h"
 #include "combine/read_plan_client.h"
 #include "rpc/address.h"
 
@@ -15,10 +14,7 @@ namespace ebb::client {
 // client, is not asked again. Thread-safe.
 class ReadPlanner final : public ReadPlanSource {
  public:
-  // `key` may be absent. Namenodes then answer only if they have none either, and run on this
-  // machine.
-  ReadPlanner(const std::vector<RpcAddress>& namenodes, const ServiceKey& key,
-              const std::string& user);
+  ReadPlanner(const std::vector<RpcAddress>& namenodes, const std::string& user);
 
   // kUnsupported if a namenode has refused; else see ReadPlanClient.
   [[nodiscard]] Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(
@@ -29,9 +25,5 @@ class ReadPlanner final : public ReadPlanSource {
   ReadPlanClient client_;
   std::atomic<bool> refused_ = false;
 };
-
-// The key in the file that ebbfs.client.service.key names. None if there is no such setting, or if
-// this user cannot read the file: the reads go to proxies then.
-[[nodiscard]] ServiceKey ServiceKeyOf(const Configuration& configuration);
 
 }  // namespace ebb::client

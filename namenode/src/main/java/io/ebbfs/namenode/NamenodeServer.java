@@ -67,6 +67,7 @@ import io.ebbfs.namenode.rpc.client.SnapshotServices;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.coding.HibernateService;
+import io.ebbfs.namenode.rpc.coding.PlanReaders;
 import io.ebbfs.namenode.rpc.coding.RebalanceService;
 import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
@@ -332,6 +333,7 @@ public final class NamenodeServer implements AutoCloseable {
             reaper::wake);
     files.mkdirs().makeRoot(superuser);
     coding.bind(files.recovery().waits());
+    coding.bind(new PlanReaders(store, files.inodes(), superuser));
     coding.bind(new HibernateService(cluster, blocks));
     coding.bind(new RebalanceService(store, cluster, blocks.rebalancer(), config.rebalance()));
     coding.bind(parts.stopsFirst(new QuotaInspector(store, files.treeCounter(), backups::onCopy)));

@@ -9,6 +9,7 @@ import io.ebbfs.namenode.rpc.server.ServerLimits;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.PeerProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
+import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanRequestProto;
 import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
 import io.ebbfs.protocol.proto.PeerProtos.ForwardedAnswerProto;
 import io.ebbfs.protocol.proto.PeerProtos.ForwardedCallProto;
@@ -191,13 +192,20 @@ public final class RpcEndpoint implements AutoCloseable {
         Traits.NONE);
   }
 
-  /** Adds CodingProtocol, for callers that prove that they know the key. */
+  /**
+   * Adds CodingProtocol, for callers that prove that they know the key. A user may ask for the read
+   * plan of a block of a file, which names the path of the file.
+   */
   public void addCoding(CodingProtocolService.BlockingInterface coding, ServiceKey key) {
     protocols.add(
         CodingProtocol.class,
         CodingProtocolService.newReflectiveBlockingService(
             ServicesOnly.guard(
-                CodingProtocolService.BlockingInterface.class, coding, CodingProtocol.NAME, key)),
+                CodingProtocolService.BlockingInterface.class,
+                coding,
+                CodingProtocol.NAME,
+                key,
+                request -> request instanceof GetReadPlanRequestProto plan && plan.hasPath())),
         Traits.NONE);
   }
 

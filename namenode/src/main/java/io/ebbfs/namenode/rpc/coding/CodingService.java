@@ -119,6 +119,7 @@ public final class CodingService implements CodingProtocol {
   private Optional<HibernateService> hibernations = Optional.empty();
   private Optional<RebalanceService> rebalance = Optional.empty();
   private Optional<TruncationWaits> truncations = Optional.empty();
+  private Optional<PlanReaders> planReaders = Optional.empty();
   private final PinOrders pins;
 
   /**
@@ -231,7 +232,15 @@ public final class CodingService implements CodingProtocol {
   @Override
   public GetReadPlanResponseProto getReadPlan(
       RpcController controller, GetReadPlanRequestProto request) throws ServiceException {
-    return answer(() -> degradedReads.plan(request));
+    return answer(
+        () -> {
+          if (request.hasPath()) {
+            planReaders
+                .orElseThrow(() -> new IOException("this namenode serves no plans to users"))
+                .check(request.getPath(), request.getBlock().getBlockId());
+          }
+          return degradedReads.plan(request);
+        });
   }
 
   @Override
@@ -356,6 +365,11 @@ public final class CodingService implements CodingProtocol {
   /** Sets who knows which truncations wait; called once, before the namenode serves. */
   public void bind(TruncationWaits waits) {
     truncations = Optional.of(waits);
+  }
+
+  /** Sets who lets users have read plans; called once, before the namenode serves. */
+  public void bind(PlanReaders readers) {
+    planReaders = Optional.of(readers);
   }
 
   /** Sets who levels the disks; called once, before the namenode serves. */
