@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.PrivilegedExceptionAction;
 import java.time.Clock;
 import java.util.List;
@@ -37,6 +38,7 @@ class ReadPlanOfUserTest {
   @BeforeEach
   void start() throws Exception {
     Path key = Files.writeString(directory.resolve("service.key"), "0123456789abcdef".repeat(4));
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
     List<Override> settings =
         List.of(
             new Override("test", "data", directory.resolve("data").toString()),
