@@ -219,8 +219,8 @@ TEST_F(ShellTest, AFileIsNotCopiedOverItself) {
   EXPECT_EQ(namenode_->Calls(), Calls{"create /f"});
 }
 
-TEST_F(ShellTest, WhatClientsEncodeIsRefusedBeforeAFileIsGone) {
-  namenode_->erasure_coded = true;
+TEST_F(ShellTest, WhatClientsEncryptIsRefusedBeforeAFileIsGone) {
+  namenode_->encrypted = true;
   namenode_->names["/f"] = false;
   for (const char* command :
        {"-put -d -f local /f", "-appendToFile local /f", "-appendToFile local /new"}) {

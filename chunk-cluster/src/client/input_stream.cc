@@ -10,8 +10,7 @@
 
 #include "ClientNamenodeProtocol.pb.h"
 #include "client/local_address.h"
-#include "transfer/peer.h"
-#include "transfer/wire.h"
+#include "client/open_block.h"
 
 namespace ebb::client {
 
@@ -22,21 +21,6 @@ namespace {
 
 constexpr std::int64_t kPrefetchedBlocks = 10;
 constexpr auto kFailureWait = std::chrono::milliseconds(500);
-constexpr char kClientName[] = "DFSClient_EBB_READER";
-constexpr std::size_t kBufferBytes = std::size_t{512} << 10;
-constexpr std::size_t kSmallBufferBytes = std::size_t{16} << 10;
-
-Result<std::unique_ptr<transfer::BlockReader>> OpenBlock(const LocatedBlockProto& block,
-                                                         const DatanodeIDProto& server,
-                                                         std::uint64_t offset, std::uint64_t end) {
-  OpReadBlockProto op;
-  transfer::FillHeader(*op.mutable_header(), block.b(), kClientName);
-  *op.mutable_header()->mutable_baseheader()->mutable_token() = block.blocktoken();
-  op.set_offset(offset);
-  op.set_len(end - offset);
-  const bool small = end - offset < kSmallBufferBytes;
-  return transfer::BlockReader::Open(server, op, small ? kSmallBufferBytes : kBufferBytes);
-}
 
 }  // namespace
 
@@ -76,6 +60,11 @@ std::unique_ptr<InputStream> InputStream::Another() const {
 Result<std::span<const std::byte>> InputStream::Next(std::size_t most) {
   while (position_ < length()) {
     EBB_TRY(Cancelled());
+    if (locations_.code()) {
+      EBB_ASSIGN(const auto bytes, FromGroup(position_, length(), most));
+      position_ += bytes.size();
+      return bytes;
+    }
     if (!reader_ || reader_at_ != position_) EBB_TRY(Connect(position_, length()));
     auto bytes = reader_->Next(most);
     if (!bytes) {
@@ -94,8 +83,47 @@ Result<std::span<const std::byte>> InputStream::Next(std::size_t most) {
   }
   // The reader takes its leave of the server.
   if (reader_) (void)reader_->Next(1);
-  Replace(nullptr);
+  Unbuffer();
   return std::span<const std::byte>();
+}
+
+Result<std::span<const std::byte>> InputStream::FromGroup(std::uint64_t offset, std::uint64_t end,
+                                                          std::size_t most) {
+  for (;;) {
+    EBB_TRY(Cancelled());
+    if (!group_ || !group_->Covers(offset)) {
+      ReplaceGroup(nullptr);
+      EBB_ASSIGN(const auto* group, locations_.At(offset));
+      ReplaceGroup(std::make_unique<GroupReader>(
+          locations_.code(), GroupRead{path_, *group, end, failures_ > 0}, shunned_,
+          [this](const LocatedBlockProto& replica) { Report(replica); }));
+      EBB_TRY(Cancelled());
+    }
+    const auto bytes = group_->At(offset, most);
+    if (bytes) {
+      failures_ = 0;
+      local_ = group_->local();
+      Count(bytes->size());
+      return *bytes;
+    }
+    EBB_TRY(AskAgain(bytes.error()));
+  }
+}
+
+Result<std::size_t> InputStream::ReadGroupsAt(std::uint64_t offset, std::span<std::byte> out) {
+  ReplaceGroup(nullptr);
+  for (std::size_t done = 0; done < out.size();) {
+    EBB_ASSIGN(const auto bytes, FromGroup(offset + done, offset + out.size(), out.size() - done));
+    std::memcpy(out.data() + done, bytes.data(), bytes.size());
+    done += bytes.size();
+  }
+  ReplaceGroup(nullptr);
+  return out.size();
+}
+
+void InputStream::ReplaceGroup(std::unique_ptr<GroupReader> group) {
+  const std::lock_guard lock(mutex_);
+  group_ = std::move(group);
 }
 
 Result<std::size_t> InputStream::Read(std::span<std::byte> out) {
@@ -112,6 +140,7 @@ Result<std::size_t> InputStream::Read(std::span<std::byte> out) {
 Result<std::size_t> InputStream::ReadAt(std::uint64_t offset, std::span<std::byte> out) {
   if (offset >= length()) return 0;
   const std::size_t wanted = std::min<std::uint64_t>(out.size(), length() - offset);
+  if (locations_.code()) return ReadGroupsAt(offset, out.first(wanted));
   std::size_t done = 0;
   Replace(nullptr);
   while (done < wanted) {
@@ -190,6 +219,12 @@ Status InputStream::GoOn(const Error& error) {
     last_failure_ = " (" + error.message + ")";
     return {};
   }
+  return AskAgain(error);
+}
+
+Status InputStream::AskAgain(const Error& error) {
+  EBB_TRY(Cancelled());
+  ReplaceGroup(nullptr);
   if (failures_++ >= options_.most_failures) {
     // A later read begins anew.
     failures_ = 0;
@@ -204,20 +239,24 @@ Status InputStream::GoOn(const Error& error) {
 }
 
 void InputStream::TellOfCorruption() {
-  ReportBadBlocksRequestProto request;
-  auto* block = request.add_blocks();
-  *block = block_;
-  block->clear_locs();
-  block->clear_storageids();
-  block->clear_storagetypes();
-  block->clear_iscached();
-  *block->add_locs() = server_;
+  LocatedBlockProto replica = block_;
+  replica.clear_locs();
+  replica.clear_storageids();
+  replica.clear_storagetypes();
+  replica.clear_iscached();
+  *replica.add_locs() = server_;
   for (int i = 0; i < block_.locs_size(); ++i) {
     if (block_.locs(i).id().datanodeuuid() != server_.id().datanodeuuid()) continue;
-    if (i < block_.storageids_size()) block->add_storageids(block_.storageids(i));
-    if (i < block_.storagetypes_size()) block->add_storagetypes(block_.storagetypes(i));
-    if (i < block_.iscached_size()) block->add_iscached(block_.iscached(i));
+    if (i < block_.storageids_size()) replica.add_storageids(block_.storageids(i));
+    if (i < block_.storagetypes_size()) replica.add_storagetypes(block_.storagetypes(i));
+    if (i < block_.iscached_size()) replica.add_iscached(block_.iscached(i));
   }
+  Report(replica);
+}
+
+void InputStream::Report(const LocatedBlockProto& replica) {
+  ReportBadBlocksRequestProto request;
+  *request.add_blocks() = replica;
   ReportBadBlocksResponseProto response;
   // The read goes on without: the scrub of the server finds the block, too.
   (void)namenode_.Call("reportBadBlocks", request, response);
@@ -232,6 +271,7 @@ void InputStream::Cancel() {
   cancelled_ = true;
   const std::lock_guard lock(mutex_);
   if (reader_) reader_->Shutdown();
+  if (group_) group_->Shutdown();
 }
 
 Status InputStream::Cancelled() const {

@@ -22,8 +22,9 @@ BlockReader::BlockReader(Socket socket, const OpReadBlockProto& op, std::size_t 
 
 Result<std::unique_ptr<BlockReader>> BlockReader::Open(const DatanodeIDProto& server,
                                                        const OpReadBlockProto& op,
-                                                       std::size_t buffer_bytes) {
-  EBB_ASSIGN(auto socket, ConnectTo(server));
+                                                       std::size_t buffer_bytes,
+                                                       Timeout connect_timeout) {
+  EBB_ASSIGN(auto socket, ConnectTo(server, connect_timeout));
   std::unique_ptr<BlockReader> reader(new BlockReader(std::move(socket), op, buffer_bytes));
   if (auto started = reader->Start(op); !started) {
     return std::unexpected(WithPeer(TransferAddress(server), std::move(started).error()));

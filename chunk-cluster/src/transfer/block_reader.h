@@ -12,6 +12,7 @@
 #include "datatransfer.pb.h"
 #include "disk/format.h"
 #include "hdfs.pb.h"
+#include "transfer/wire.h"
 
 namespace ebb::transfer {
 
@@ -21,7 +22,7 @@ class BlockReader {
   // Reads the range that `op` asks for. kNotFound if the server refuses.
   [[nodiscard]] static Result<std::unique_ptr<BlockReader>> Open(
       const hadoop::hdfs::DatanodeIDProto& server, const hadoop::hdfs::OpReadBlockProto& op,
-      std::size_t buffer_bytes);
+      std::size_t buffer_bytes, Timeout connect_timeout = kConnectTimeout);
 
   // The next bytes of the range, at most `most`; none at its end. They are valid until the next
   // call. kCorrupt if they contradict their checksums.

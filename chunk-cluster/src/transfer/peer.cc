@@ -38,9 +38,8 @@ void FillHeader(ClientOperationHeaderProto& header, const ExtendedBlockProto& bl
   header.set_clientname(client_name);
 }
 
-Result<Socket> ConnectTo(const DatanodeIDProto& peer) {
-  return Socket::Connect(peer.ipaddr(), static_cast<std::uint16_t>(peer.xferport()),
-                         kConnectTimeout);
+Result<Socket> ConnectTo(const DatanodeIDProto& peer, Timeout timeout) {
+  return Socket::Connect(peer.ipaddr(), static_cast<std::uint16_t>(peer.xferport()), timeout);
 }
 
 Result<Socket> StartWrite(const DatanodeIDProto& peer, const OpWriteBlockProto& op) {

@@ -16,7 +16,8 @@ namespace ebb::transfer {
 // The longest time for the answer of a pipeline of `hops` servers.
 [[nodiscard]] Timeout PipelineTimeout(int hops);
 
-[[nodiscard]] Result<Socket> ConnectTo(const hadoop::hdfs::DatanodeIDProto& peer);
+[[nodiscard]] Result<Socket> ConnectTo(const hadoop::hdfs::DatanodeIDProto& peer,
+                                       Timeout timeout = kConnectTimeout);
 
 // Connects to a peer and sends the operation. The caller reads the peer's answer.
 [[nodiscard]] Result<Socket> StartWrite(const hadoop::hdfs::DatanodeIDProto& peer,
