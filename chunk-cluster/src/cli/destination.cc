@@ -99,7 +99,8 @@ Result<NewFile> NewFile::Continue(const Item& target, const std::string& mark,
   file.continued_ = true;
   file.path_ = OtherPath(target, mark);
   EBB_ASSIGN(const auto left, target.files->Stat(file.path_));
-  if (left && !left->IsDirectory()) {
+  // Namenodes let nobody append to a file that clients encode: it begins anew.
+  if (left && !left->IsDirectory() && !left->erasure) {
     // A command that was killed holds the lease for a minute: until then this is refused.
     EBB_ASSIGN(file.stream_, target.files->Append(file.path_));
     file.present_ = file.stream_->length();

@@ -77,9 +77,7 @@ Status Explain(Shell& shell, const Item& item) {
               item.text, status.owner, status.group, client::ModeText(status.mode), status.length,
               SizeText(static_cast<std::int64_t>(status.block_bytes), true), status.replication,
               UtcText(status.modified_millis));
-  if (!status.erasure_policy.empty()) {
-    shell.Print("encoded by clients: {}\n", status.erasure_policy);
-  }
+  if (status.erasure) shell.Print("encoded by clients: {}\n", status.erasure->name);
   EBB_TRY(ShowAttributes(shell, item));
   return ShowBlocks(shell, item);
 }

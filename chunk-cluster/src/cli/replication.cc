@@ -49,7 +49,7 @@ Result<int> RunSetrep(Shell& shell, Words words) {
   shell.ForEachExisting(words.rest, [&](Item& item) -> Status {
     shell.Walk(item, [&](Item& file) -> Status {
       if (!file.IsFile()) return {};
-      if (!file.status->erasure_policy.empty()) {
+      if (file.status->erasure) {
         shell.Print("Did not set replication for: {}, because it's an erasure coded file.\n",
                     file.text);
         return {};

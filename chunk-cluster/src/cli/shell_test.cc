@@ -219,8 +219,8 @@ TEST_F(ShellTest, AFileIsNotCopiedOverItself) {
   EXPECT_EQ(namenode_->Calls(), Calls{"create /f"});
 }
 
-TEST_F(ShellTest, WhatClientsEncodeIsRefusedBeforeAFileIsGone) {
-  namenode_->erasure_coded = true;
+TEST_F(ShellTest, WhatClientsEncryptIsRefusedBeforeAFileIsGone) {
+  namenode_->encrypted = true;
   namenode_->names["/f"] = false;
   for (const char* command :
        {"-put -d -f local /f", "-appendToFile local /f", "-appendToFile local /new"}) {
@@ -337,6 +337,24 @@ TEST_F(ShellTest, APutThatIsResumedWritesTheRestOnly) {
   EXPECT_EQ(answer.code, 0) << answer.text;
   EXPECT_EQ(namenode_->Calls(), (Calls{"append " + other, "rename2 " + other + " /x"}));
   EXPECT_EQ(node_.Bytes(7), "XXXXline\n");
+}
+
+// A namenode lets nobody append to it.
+TEST_F(ShellTest, APartThatClientsEncodeBeginsAnew) {
+  auto& policy = namenode_->policy;
+  policy.set_id(70);
+  policy.set_name("XOR-1-1-1024k");
+  policy.mutable_schema()->set_codecname("xor");
+  policy.mutable_schema()->set_dataunits(1);
+  policy.mutable_schema()->set_parityunits(1);
+  policy.set_cellsize(1 << 20);
+  const std::string mark = Line("stat -c %i-%.3Y-%s local | tr -d .").text;
+  const std::string other = "/x." + mark.substr(0, mark.size() - 1) + "._COPYING_";
+  namenode_->names[other] = false;
+  const auto answer = Run("-put -resume local /x");
+  EXPECT_EQ(answer.code, 0) << answer.text;
+  EXPECT_EQ(namenode_->Calls(), (Calls{"create " + other, "rename2 " + other + " /x"}));
+  EXPECT_EQ(node_.Bytes(namenode_->finished().at(0).blockid()), Line("cat local").text);
 }
 
 TEST_F(ShellTest, APutThatFailsKeepsItsPartForAnotherOneToResume) {

@@ -35,11 +35,11 @@ Result<std::uint64_t> VisibleLength(const DatanodeIDProto& server, const Extende
 
 Status BlockLocations::Open() {
   EBB_ASSIGN(auto answer, Ask(0, prefetch_bytes_));
-  if (answer.has_ecpolicy() && answer.ecpolicy().id() != 0) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("{} is encoded by its clients ({}), which this client cannot read; use "
-                            "'hdfs dfs'",
-                            path_, answer.ecpolicy().name()));
+  if (answer.has_ecpolicy()) {
+    if (const auto policy = ToErasurePolicy(answer.ecpolicy())) {
+      EBB_TRY(CheckKnown(*policy, path_));
+      code_ = std::make_shared<const GroupCode>(*policy);
+    }
   }
   if (answer.has_fileencryptioninfo()) {
     return Fail(
@@ -48,7 +48,7 @@ Status BlockLocations::Open() {
   }
   length_ = answer.filelength();
   Keep(answer);
-  if (answer.has_lastblock() && !answer.islastblockcomplete()) {
+  if (answer.has_lastblock() && !answer.islastblockcomplete() && !code_) {
     return AddUnfinished(answer.lastblock());
   }
   return {};

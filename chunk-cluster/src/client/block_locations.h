@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
+#include "client/group_code.h"
 #include "client/namenode_connection.h"
 #include "common/error.h"
 #include "hdfs.pb.h"
@@ -30,6 +32,9 @@ class BlockLocations {
 
   // Of the file. A file that is being written has what its last block showed at Open().
   [[nodiscard]] std::uint64_t length() const { return length_; }
+  // The code of the block groups, if clients encode the file. Nothing of a group that is being
+  // written can be read.
+  [[nodiscard]] const std::shared_ptr<const GroupCode>& code() const { return code_; }
 
  private:
   [[nodiscard]] Result<hadoop::hdfs::LocatedBlocksProto> Ask(std::uint64_t offset,
@@ -48,6 +53,7 @@ class BlockLocations {
   const std::string path_;
   const std::uint64_t prefetch_bytes_;
   std::uint64_t length_ = 0;
+  std::shared_ptr<const GroupCode> code_;
   // By the offset of their first byte.
   std::map<std::uint64_t, hadoop::hdfs::LocatedBlockProto> blocks_;
   // The ids of all blocks with bytes that the namenode has ever named, by offset.

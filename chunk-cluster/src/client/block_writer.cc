@@ -24,23 +24,17 @@ constexpr int kMostBlockWaits = 8;
 
 }  // namespace
 
-BlockWriter::BlockWriter(NamenodeConnection& namenode, const WrittenFile& file,
-                         const format::Checksum& checksum, int most_retries)
-    : namenode_(namenode), file_(file), most_retries_(most_retries) {
-  target_.client_name = file.client_name;
-  target_.checksum = checksum;
-  target_.block_bytes = file.block_bytes;
-}
-
-Result<LocatedBlockProto> BlockWriter::AskForBlock(const ExtendedBlockProto* previous) {
+Result<LocatedBlockProto> AddBlock(NamenodeConnection& namenode, const WrittenFile& file,
+                                   const ExtendedBlockProto* previous,
+                                   const std::vector<DatanodeInfoProto>& excluded) {
   AddBlockRequestProto request;
-  request.set_src(file_.path);
-  request.set_clientname(file_.client_name);
-  request.set_fileid(file_.file_id);
+  request.set_src(file.path);
+  request.set_clientname(file.client_name);
+  request.set_fileid(file.file_id);
   if (previous != nullptr) *request.mutable_previous() = *previous;
-  for (const auto& server : excluded_) *request.add_excludenodes() = server;
+  for (const auto& server : excluded) *request.add_excludenodes() = server;
   for (int waits = 0;; ++waits) {
-    auto answer = namenode_.Ask<AddBlockResponseProto>("addBlock", request);
+    auto answer = namenode.Ask<AddBlockResponseProto>("addBlock", request);
     if (answer) return std::move(*answer->mutable_block());
     if (answer.error().exception_class != kNotReplicatedYet || waits == kMostBlockWaits) {
       return std::unexpected(std::move(answer).error());
@@ -49,13 +43,23 @@ Result<LocatedBlockProto> BlockWriter::AskForBlock(const ExtendedBlockProto* pre
   }
 }
 
+BlockWriter::BlockWriter(NamenodeConnection& namenode, const WrittenFile& file,
+                         const format::Checksum& checksum, int most_retries)
+    : namenode_(namenode), file_(file), most_retries_(most_retries) {
+  target_.client_name = file.client_name;
+  target_.checksum = checksum;
+  target_.block_bytes = file.block_bytes;
+}
+
 Status BlockWriter::Allocate(const ExtendedBlockProto* previous) {
   for (int retries = 0;; ++retries) {
-    EBB_ASSIGN(target_.block, AskForBlock(previous));
+    EBB_ASSIGN(target_.block, AddBlock(namenode_, file_, previous, excluded_));
     if (target_.block.blockindices().size() > 0) {
-      return Fail(ErrorCode::kUnsupported,
-                  fmt::format("clients encode {}, which this client cannot do; use 'hdfs dfs'",
-                              file_.path));
+      return Fail(
+          ErrorCode::kUnsupported,
+          fmt::format("the namenode answers a block group for {}, which had no erasure coding "
+                      "policy when it was made; write it again",
+                      file_.path));
     }
     if (target_.block.locs_size() == 0) {
       return Fail(ErrorCode::kNoSpace,

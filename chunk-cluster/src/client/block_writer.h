@@ -23,6 +23,13 @@ struct WrittenFile {
   std::uint64_t block_bytes = 0;
 };
 
+// Asks for a block behind `previous`, which is null for the first one, and waits while the namenode
+// waits for replicas of the block before.
+[[nodiscard]] Result<hadoop::hdfs::LocatedBlockProto> AddBlock(
+    NamenodeConnection& namenode, const WrittenFile& file,
+    const hadoop::hdfs::ExtendedBlockProto* previous,
+    const std::vector<hadoop::hdfs::DatanodeInfoProto>& excluded);
+
 // One thread at a time.
 class BlockWriter {
  public:
@@ -44,8 +51,6 @@ class BlockWriter {
   [[nodiscard]] hadoop::hdfs::ExtendedBlockProto block() const;
 
  private:
-  [[nodiscard]] Result<hadoop::hdfs::LocatedBlockProto> AskForBlock(
-      const hadoop::hdfs::ExtendedBlockProto* previous);
   void Abandon();
   // Replaces a broken pipeline by one of the other servers, and sends again what was not
   // acknowledged. `error` is what broke the pipeline.

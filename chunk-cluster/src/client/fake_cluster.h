@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -12,12 +13,14 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ClientNamenodeProtocol.pb.h"
 #include "coding.pb.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
+#include "common/thread_group.h"
 #include "rpc/address.h"
 #include "rpc/server.h"
 #include "transfer/wire.h"
@@ -36,7 +39,6 @@ class FakeDatanode {
   ~FakeDatanode() {
     listener_.Shutdown();
     acceptor_.join();
-    for (auto& thread : threads_) thread.join();
   }
 
   hadoop::hdfs::DatanodeInfoProto info() const {
@@ -58,6 +60,13 @@ class FakeDatanode {
   std::atomic<int> blamed = 0;
   // New blocks are refused, with this server as the bad link.
   std::string refused_link;
+  // Of reads: the bytes of a checksum, the bytes of a packet, which are a multiple of those, and
+  // after how many packets the connection ends.
+  std::uint32_t chunk_bytes = 512;
+  std::size_t read_packet_bytes = std::size_t{1} << 20;
+  std::atomic<int> read_packets_until_end = 1'000'000;
+  // Connections end at once.
+  std::atomic<bool> dead = false;
   std::atomic<bool> damages_reads = false;
   std::atomic<int> reads_to_damage = 0;
   std::atomic<bool> refuses_reads = false;
@@ -75,6 +84,14 @@ class FakeDatanode {
     const std::lock_guard lock(mutex_);
     blocks_[block] = std::move(bytes);
   }
+  void Remove(std::uint64_t block) {
+    const std::lock_guard lock(mutex_);
+    blocks_.erase(block);
+  }
+  std::vector<hadoop::hdfs::OpReadBlockProto> TakeReads() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(reads_, {});
+  }
   std::vector<hadoop::hdfs::OpWriteBlockProto> Writes() {
     const std::lock_guard lock(mutex_);
     return writes_;
@@ -89,12 +106,12 @@ class FakeDatanode {
     for (;;) {
       auto socket = listener_.Accept();
       if (!socket) return;
-      threads_.emplace_back(
-          [this, s = std::make_shared<Socket>(std::move(*socket))] { (void)Serve(*s); });
+      threads_.Start([this, s = std::make_shared<Socket>(std::move(*socket))] { (void)Serve(*s); });
     }
   }
 
   Status Serve(Socket& socket) {
+    if (dead) return {};
     SocketReader reader(socket);
     EBB_ASSIGN(const auto head, reader.Take(3, kPatience));
     const auto operation = static_cast<transfer::Operation>(head[2]);
@@ -153,52 +170,70 @@ class FakeDatanode {
     std::this_thread::sleep_for(std::chrono::milliseconds(read_delay_millis));
     // Until the reader goes away.
     if (stalls_reads) (void)reader.Peek(1, kPatience);
-    if (refuses_reads) {
-      hadoop::hdfs::BlockOpResponseProto refusal;
-      refusal.set_status(hadoop::hdfs::ERROR);
-      return transfer::WriteMessage(socket, refusal, kPatience);
-    }
-    const std::string bytes = Bytes(op.header().baseheader().block().blockid());
-    const auto checksum = transfer::FromProto(Crc()).value();
+    const auto id = op.header().baseheader().block().blockid();
     hadoop::hdfs::BlockOpResponseProto response;
     response.set_status(hadoop::hdfs::SUCCESS);
+    std::string bytes;
+    {
+      const std::lock_guard lock(mutex_);
+      if (blocks_.contains(id) && !refuses_reads) {
+        bytes = blocks_[id];
+      } else {
+        response.set_status(hadoop::hdfs::ERROR);
+      }
+    }
+    if (response.status() != hadoop::hdfs::SUCCESS) {
+      return transfer::WriteMessage(socket, response, kPatience);
+    }
+    const auto checksum = transfer::FromProto(Crc()).value();
     *response.mutable_readopchecksuminfo()->mutable_checksum() = Crc();
-    const std::uint64_t begin = op.offset() / 512 * 512;
+    const std::uint64_t begin = op.offset() / chunk_bytes * chunk_bytes;
     response.mutable_readopchecksuminfo()->set_chunkoffset(begin);
     std::string out;
     transfer::AppendMessage(out, response);
-    std::string data = bytes.substr(begin, op.offset() + op.len() - begin);
-    const bool stalls = data.size() > static_cast<std::size_t>(bytes_until_stall);
-    if (stalls) data.resize(bytes_until_stall);
-    std::string sums(checksum.BytesFor(data.size()), '\0');
-    checksum.ComputeAll(std::as_bytes(std::span(data)), reinterpret_cast<std::byte*>(sums.data()));
-    if (damages_reads || reads_to_damage-- > 0) data.back() = static_cast<char>(data.back() ^ 1);
-    transfer::AppendPacketPrefix(
-        out, {.offset = begin, .sums_bytes = sums.size(), .data_bytes = data.size()});
-    out += sums + data;
+    std::string all = bytes.substr(begin, op.offset() + op.len() - begin);
+    const bool stalls = all.size() > static_cast<std::size_t>(bytes_until_stall);
+    if (stalls) all.resize(bytes_until_stall);
+    const bool damages = damages_reads || reads_to_damage-- > 0;
+    int packets = 0;
+    for (std::size_t at = 0; at < all.size(); at += read_packet_bytes) {
+      if (packets++ == read_packets_until_end) return transfer::WriteString(socket, out, kPatience);
+      std::string data = all.substr(at, read_packet_bytes);
+      std::string sums(checksum.BytesFor(data.size()), '\0');
+      checksum.ComputeAll(std::as_bytes(std::span(data)),
+                          reinterpret_cast<std::byte*>(sums.data()));
+      if (damages && at + data.size() == all.size()) data.back() ^= 1;
+      transfer::AppendPacketPrefix(out, {.offset = begin + at,
+                                         .sequence = packets - 1,
+                                         .sums_bytes = sums.size(),
+                                         .data_bytes = data.size()});
+      out += sums + data;
+    }
     if (!stalls) {
-      transfer::AppendPacketPrefix(out,
-                                   {.offset = begin + data.size(), .sequence = 1, .last = true});
+      transfer::AppendPacketPrefix(
+          out, {.offset = begin + all.size(), .sequence = packets, .last = true});
     }
     EBB_TRY(transfer::WriteString(socket, out, kPatience));
     (void)reader.Peek(1, kPatience);
     return {};
   }
 
-  static hadoop::hdfs::ChecksumProto Crc() {
+  hadoop::hdfs::ChecksumProto Crc() const {
     hadoop::hdfs::ChecksumProto proto;
     proto.set_type(hadoop::hdfs::CHECKSUM_CRC32C);
-    proto.set_bytesperchecksum(512);
+    proto.set_bytesperchecksum(chunk_bytes);
     return proto;
   }
 
   Listener listener_;
   std::thread acceptor_;
-  std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::string> blocks_;
   std::vector<hadoop::hdfs::OpWriteBlockProto> writes_;
+  // Requests of reads, in their order.
   std::vector<hadoop::hdfs::OpReadBlockProto> reads_;
+  // The last member: its threads use the others.
+  ThreadGroup threads_;
 };
 
 // Answers what one file needs, and knows the names of others. Every block is at all servers that
@@ -224,11 +259,8 @@ class FakeNamenode {
         });
     ServeNames();
     ServeAttributes();
-    On<AddBlockRequestProto, AddBlockResponseProto>(
-        "addBlock", [this](const auto& request, auto& answer) {
-          if (request.has_previous()) finished_.push_back(request.previous());
-          Locate(++last_block_, request.excludenodes(), *answer.mutable_block());
-        });
+    handlers_["addBlock"] = MakeRpcHandler<AddBlockRequestProto>(
+        [this](const RpcCaller&, const auto& request) { return AddBlock(request); });
     On<CompleteRequestProto, CompleteResponseProto>(
         "complete", [this](const auto& request, auto& answer) {
           if (request.has_last() && !completed_) finished_.push_back(request.last());
@@ -270,14 +302,18 @@ class FakeNamenode {
     return {{"127.0.0.1", server_.port()}};
   }
 
+  [[nodiscard]] std::uint16_t port() const { return server_.port(); }
+
   // complete is answered with false so often.
   int incomplete_answers = 0;
   std::uint64_t block_bytes = 1 << 20;
   hadoop::hdfs::LocatedBlocksProto located;
   // What becomes of `located` with each answer.
   std::deque<hadoop::hdfs::LocatedBlocksProto> next_located;
-  // Whether clients encode all files.
-  bool erasure_coded = false;
+  // The policy by which clients encode all files, if it has an id. All blocks are groups then.
+  hadoop::hdfs::ErasureCodingPolicyProto policy;
+  // The server at this port gets no block.
+  std::uint32_t lost_port = 0;
   // Whether clients encrypt all files.
   bool encrypted = false;
   // Whether each name is a directory.
@@ -301,6 +337,8 @@ class FakeNamenode {
   // The last call that made a file.
   const auto& created() const { return created_; }
   const auto& finished() const { return finished_; }
+  // Groups that were allocated, by id, with the server of each block.
+  const auto& groups() const { return groups_; }
   const auto& updates() const { return updates_; }
   const auto& bad() const { return bad_; }
   int abandoned() const { return abandoned_; }
@@ -313,7 +351,7 @@ class FakeNamenode {
     block.mutable_b()->set_blockid(id);
     block.mutable_b()->set_generationstamp(stamp_);
     for (const auto& server : servers_) {
-      bool out = false;
+      bool out = server.id().xferport() == lost_port;
       for (const auto& one : excluded) out |= one.id().xferport() == server.id().xferport();
       if (out) continue;
       *block.add_locs() = server;
@@ -350,9 +388,45 @@ class FakeNamenode {
     }
     calls_.push_back("create " + request.src());
     created_ = request;
+    completed_ = false;
+    completions_ = 0;
     names[request.src()] = false;
     hadoop::hdfs::CreateResponseProto answer;
     *answer.mutable_fs() = FileStatus();
+    return answer;
+  }
+
+  // A group has a server for each of its blocks, as far as there are servers.
+  void MakeGroup(hadoop::hdfs::LocatedBlockProto& block) {
+    const auto units = policy.schema().dataunits() + policy.schema().parityunits();
+    block.mutable_b()->set_blockid(block.b().blockid() / 16 * 16);
+    const int most = std::min<int>(static_cast<int>(units), block.locs_size());
+    block.mutable_locs()->DeleteSubrange(most, block.locs_size() - most);
+    block.mutable_storageids()->DeleteSubrange(most, block.storageids_size() - most);
+    block.mutable_storagetypes()->Truncate(most);
+    std::string indices;
+    for (int i = 0; i < most; ++i) {
+      indices.push_back(static_cast<char>(i));
+      *block.add_blocktokens() = block.blocktoken();
+    }
+    block.set_blockindices(indices);
+    groups_[block.b().blockid()] = block;
+  }
+
+  Result<hadoop::hdfs::AddBlockResponseProto> AddBlock(
+      const hadoop::hdfs::AddBlockRequestProto& request) {
+    const std::lock_guard lock(mutex_);
+    const bool group = policy.id() != 0;
+    hadoop::hdfs::AddBlockResponseProto answer;
+    auto& block = *answer.mutable_block();
+    Locate(last_block_ + (group ? 16 : 1), request.excludenodes(), block);
+    if (group && block.locs_size() < static_cast<int>(policy.schema().dataunits())) {
+      return std::unexpected(
+          Error{ErrorCode::kRemote, "too few servers for a group", "java.io.IOException"});
+    }
+    last_block_ = block.b().blockid();
+    if (request.has_previous()) finished_.push_back(request.previous());
+    if (group) MakeGroup(block);
     return answer;
   }
 
@@ -458,15 +532,7 @@ class FakeNamenode {
 
   hadoop::hdfs::HdfsFileStatusProto FileStatus() const {
     hadoop::hdfs::HdfsFileStatusProto status;
-    if (erasure_coded) {
-      auto& policy = *status.mutable_ecpolicy();
-      policy.set_id(1);
-      policy.set_name("RS-6-3-1024k");
-      policy.mutable_schema()->set_codecname("rs");
-      policy.mutable_schema()->set_dataunits(6);
-      policy.mutable_schema()->set_parityunits(3);
-      policy.set_cellsize(1 << 20);
-    }
+    if (policy.id() != 0) *status.mutable_ecpolicy() = policy;
     if (encrypted) {
       auto& encryption = *status.mutable_fileencryptioninfo();
       encryption.set_suite(hadoop::hdfs::AES_CTR_NOPADDING);
@@ -493,6 +559,7 @@ class FakeNamenode {
   RpcHandlers handlers_;
   std::mutex mutex_;
   std::uint64_t last_block_ = 100;
+  std::map<std::uint64_t, hadoop::hdfs::LocatedBlockProto> groups_;
   std::uint64_t stamp_ = 1000;
   int completions_ = 0;
   bool completed_ = false;

@@ -22,15 +22,38 @@ namespace {
 // behind them is zero.
 constexpr std::size_t kFirstBufferBytes = 32;
 
-Result<OpBlockChecksumResponseProto> AskServer(const LocatedBlockProto& block,
-                                               const DatanodeIDProto& server) {
-  EBB_ASSIGN(auto socket, transfer::ConnectTo(server));
+std::string RequestFor(const LocatedBlockProto& block) {
   OpBlockChecksumProto op;
   *op.mutable_header()->mutable_block() = block.b();
   *op.mutable_header()->mutable_token() = block.blocktoken();
   op.mutable_blockchecksumoptions()->set_blockchecksumtype(MD5CRC);
   std::string request;
   transfer::AppendOperation(request, transfer::Operation::kBlockChecksum, op);
+  return request;
+}
+
+std::string RequestForGroup(const LocatedBlockProto& group,
+                            const ErasureCodingPolicyProto& policy) {
+  OpBlockGroupChecksumProto op;
+  *op.mutable_header()->mutable_block() = group.b();
+  *op.mutable_header()->mutable_token() = group.blocktoken();
+  for (const auto& server : group.locs()) *op.mutable_datanodes()->add_datanodes() = server;
+  *op.mutable_blocktokens() = group.blocktokens();
+  *op.mutable_ecpolicy() = policy;
+  for (const char index : group.blockindices()) {
+    op.add_blockindices(static_cast<unsigned char>(index));
+  }
+  op.set_requestednumbytes(group.b().numbytes());
+  op.mutable_blockchecksumoptions()->set_blockchecksumtype(MD5CRC);
+  std::string request;
+  transfer::AppendOperation(request, transfer::Operation::kBlockGroupChecksum, op);
+  return request;
+}
+
+Result<OpBlockChecksumResponseProto> AskServer(const LocatedBlockProto& block,
+                                               const DatanodeIDProto& server,
+                                               const std::string& request) {
+  EBB_ASSIGN(auto socket, transfer::ConnectTo(server));
   EBB_TRY(transfer::WriteString(socket, request, transfer::kPeerTimeout));
   SocketReader reader(socket);
   BlockOpResponseProto response;
@@ -39,10 +62,11 @@ Result<OpBlockChecksumResponseProto> AskServer(const LocatedBlockProto& block,
   return response.checksumresponse();
 }
 
-Result<OpBlockChecksumResponseProto> AskAnyServer(const LocatedBlockProto& block) {
+Result<OpBlockChecksumResponseProto> AskAnyServer(const LocatedBlockProto& block,
+                                                  const std::string& request) {
   Error last{ErrorCode::kNotFound, fmt::format("block {} is at no server", block.b().blockid())};
   for (const auto& server : block.locs()) {
-    auto answer = AskServer(block, server.id());
+    auto answer = AskServer(block, server.id(), request);
     if (answer) return answer;
     last = std::move(answer).error();
   }
@@ -59,16 +83,14 @@ std::string Hex(std::span<const std::byte> bytes) {
 
 Result<FileChecksum> ChecksumOf(FileSystem& files, const std::string& path) {
   EBB_ASSIGN(const auto located, files.Blocks(path, 0, INT64_MAX));
-  if (located.has_ecpolicy() && located.ecpolicy().id() != 0) {
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("{} is encoded by its clients; use 'hdfs dfs'", path));
-  }
+  const bool groups = located.has_ecpolicy() && ToErasurePolicy(located.ecpolicy()).has_value();
   std::string sums;
   std::uint32_t bytes_per_crc = 0;
   std::uint64_t crcs_per_block = 0;
   bool crc32c = false;
   for (const auto& block : located.blocks()) {
-    EBB_ASSIGN(const auto answer, AskAnyServer(block));
+    const auto request = groups ? RequestForGroup(block, located.ecpolicy()) : RequestFor(block);
+    EBB_ASSIGN(const auto answer, AskAnyServer(block, request));
     if (sums.empty()) {
       bytes_per_crc = answer.bytespercrc();
       crc32c = answer.crctype() == CHECKSUM_CRC32C;

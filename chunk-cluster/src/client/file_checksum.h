@@ -14,8 +14,9 @@ struct FileChecksum {
   std::string hex;
 };
 
-// MD5 over the MD5s of the blocks, each over the checksums of the block's chunks. The servers
-// compute those; no data move. The next server of a block is asked if one fails.
+// MD5 over the MD5s of the blocks, each over the checksums of the block's chunks; the MD5 of a
+// block group is over those of its data blocks. The servers compute the MD5s; no data move to the
+// client. The next server of a block is asked if one fails.
 [[nodiscard]] Result<FileChecksum> ChecksumOf(FileSystem& files, const std::string& path);
 
 }  // namespace ebb::client

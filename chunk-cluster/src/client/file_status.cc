@@ -7,10 +7,12 @@ namespace ebb::client {
 using hadoop::hdfs::HdfsFileStatusProto;
 
 ebb::Status CheckWritable(const std::string& path, const FileStatus& status) {
-  if (status.erasure_policy.empty() && !status.encrypted) return {};
-  return Fail(ErrorCode::kUnsupported,
-              fmt::format("clients {} {}, which this client cannot do; use 'hdfs dfs'",
-                          status.encrypted ? "encrypt" : "encode", path));
+  if (status.encrypted) {
+    return Fail(
+        ErrorCode::kUnsupported,
+        fmt::format("clients encrypt {}, which this client cannot do; use 'hdfs dfs'", path));
+  }
+  return status.erasure ? CheckKnown(*status.erasure, path) : ebb::Status();
 }
 
 FileStatus ToFileStatus(const HdfsFileStatusProto& proto) {
@@ -30,9 +32,7 @@ FileStatus ToFileStatus(const HdfsFileStatusProto& proto) {
   status.file_id = proto.fileid();
   status.has_acl = (proto.flags() & HdfsFileStatusProto::HAS_ACL) != 0;
   status.encrypted = proto.has_fileencryptioninfo();
-  if (proto.has_ecpolicy() && proto.ecpolicy().id() != 0) {
-    status.erasure_policy = proto.ecpolicy().name();
-  }
+  if (proto.has_ecpolicy()) status.erasure = ToErasurePolicy(proto.ecpolicy());
   return status;
 }
 

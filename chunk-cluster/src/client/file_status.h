@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "client/erasure_policy.h"
 #include "common/error.h"
 #include "hdfs.pb.h"
 
@@ -27,13 +29,14 @@ struct FileStatus {
   std::uint64_t file_id = 0;
   bool has_acl = false;
   bool encrypted = false;
-  // The name of the policy of HDFS by which clients encode the file; empty if it is replicated.
-  std::string erasure_policy;
+  // The policy of HDFS by which clients encode the file, or the files of the directory.
+  std::optional<ErasurePolicy> erasure;
 
   [[nodiscard]] bool IsDirectory() const { return kind == FileKind::kDirectory; }
 };
 
-// kUnsupported if clients encode or encrypt the file, or the files of the directory.
+// kUnsupported if clients encrypt the file, or the files of the directory, or encode them by a
+// codec that this client does not know.
 [[nodiscard]] Status CheckWritable(const std::string& path, const FileStatus& status);
 
 [[nodiscard]] FileStatus ToFileStatus(const hadoop::hdfs::HdfsFileStatusProto& proto);

@@ -105,11 +105,13 @@ class FileSystem {
   [[nodiscard]] Status RemoveDefaultAcl(const std::string& path);
 
   [[nodiscard]] Result<std::unique_ptr<InputStream>> OpenFile(const std::string& path);
-  // A file that clients encode can be made, but not written: see CheckWritableAt.
+  // A file that CheckWritableAt refuses can be made, but not written.
   [[nodiscard]] Result<std::unique_ptr<OutputStream>> Create(const std::string& path,
                                                              const CreateOptions& options);
-  // kUnsupported if clients encode a file that is made at this path.
+  // kUnsupported if clients encrypt a file that is made at this path, or encode it by an unknown
+  // codec.
   [[nodiscard]] Status CheckWritableAt(const std::string& path);
+  // Namenodes refuse it for files that clients encode.
   [[nodiscard]] Result<std::unique_ptr<OutputStream>> Append(const std::string& path);
 
   // Takes the lease of an open file away from whoever holds it, so that the namenode closes the

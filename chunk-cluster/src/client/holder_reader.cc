@@ -5,18 +5,9 @@
 #include <thread>
 #include <utility>
 
-#include "transfer/peer.h"
-#include "transfer/wire.h"
+#include "client/open_block.h"
 
 namespace ebb::client {
-
-namespace {
-
-constexpr char kClientName[] = "DFSClient_EBB_READER";
-constexpr std::size_t kBufferBytes = std::size_t{512} << 10;
-constexpr std::size_t kSmallBufferBytes = std::size_t{16} << 10;
-
-}  // namespace
 
 // A decoding reader that starts in a thread of its own.
 class HolderReader::Hedge {
@@ -83,20 +74,13 @@ HolderReader::HolderReader(const hadoop::hdfs::DatanodeIDProto& server, BlockRan
 HolderReader::~HolderReader() = default;
 
 Status HolderReader::Start() {
-  hadoop::hdfs::OpReadBlockProto op;
-  transfer::FillHeader(*op.mutable_header(), range_.block.b(), kClientName);
-  *op.mutable_header()->mutable_baseheader()->mutable_token() = range_.block.blocktoken();
-  op.set_offset(range_.offset);
-  op.set_len(range_.end - range_.offset);
   transfer::ReadHooks hooks{.sockets = &sockets_};
   if (hedging_.wanted()) {
     hooks.connect = std::min(hooks.connect, hedging_.straggler);
     hooks.silence = hedging_.straggler;
     hooks.on_silence = [this] { StartHedge(); };
   }
-  const bool small = op.len() < kSmallBufferBytes;
-  auto opened =
-      transfer::BlockReader::Open(server_, op, small ? kSmallBufferBytes : kBufferBytes, hooks);
+  auto opened = OpenBlock(range_.block, server_, range_.offset, range_.end, hooks);
   if (opened) {
     // An answer without bytes does not end the race.
     holder_ = std::move(opened).value();

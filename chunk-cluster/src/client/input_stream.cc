@@ -72,6 +72,11 @@ std::unique_ptr<InputStream> InputStream::Another() const {
 Result<std::span<const std::byte>> InputStream::Next(std::size_t most) {
   while (position_ < length()) {
     EBB_TRY(Cancelled());
+    if (locations_.code()) {
+      EBB_ASSIGN(const auto bytes, FromGroup(position_, length(), most));
+      position_ += bytes.size();
+      return bytes;
+    }
     if (!reader_ || reader_at_ != position_) EBB_TRY(Connect(position_, length()));
     auto bytes = reader_->Next(most);
     if (!bytes) {
@@ -90,8 +95,47 @@ Result<std::span<const std::byte>> InputStream::Next(std::size_t most) {
   }
   // The reader takes its leave of the server.
   if (reader_) (void)reader_->Next(1);
-  Replace(nullptr);
+  Unbuffer();
   return std::span<const std::byte>();
+}
+
+Result<std::span<const std::byte>> InputStream::FromGroup(std::uint64_t offset, std::uint64_t end,
+                                                          std::size_t most) {
+  for (;;) {
+    EBB_TRY(Cancelled());
+    if (!group_ || !group_->Covers(offset)) {
+      ReplaceGroup(nullptr);
+      EBB_ASSIGN(const auto* group, locations_.At(offset));
+      ReplaceGroup(std::make_unique<GroupReader>(
+          locations_.code(), GroupRead{path_, *group, end, failures_ > 0}, shunned_,
+          [this](const LocatedBlockProto& replica) { Report(replica); }));
+      EBB_TRY(Cancelled());
+    }
+    const auto bytes = group_->At(offset, most);
+    if (bytes) {
+      failures_ = 0;
+      local_ = group_->local();
+      Count(bytes->size());
+      return *bytes;
+    }
+    EBB_TRY(AskAgain(bytes.error()));
+  }
+}
+
+Result<std::size_t> InputStream::ReadGroupsAt(std::uint64_t offset, std::span<std::byte> out) {
+  ReplaceGroup(nullptr);
+  for (std::size_t done = 0; done < out.size();) {
+    EBB_ASSIGN(const auto bytes, FromGroup(offset + done, offset + out.size(), out.size() - done));
+    std::memcpy(out.data() + done, bytes.data(), bytes.size());
+    done += bytes.size();
+  }
+  ReplaceGroup(nullptr);
+  return out.size();
+}
+
+void InputStream::ReplaceGroup(std::unique_ptr<GroupReader> group) {
+  const std::lock_guard lock(mutex_);
+  group_ = std::move(group);
 }
 
 Result<std::size_t> InputStream::Read(std::span<std::byte> out) {
@@ -108,6 +152,7 @@ Result<std::size_t> InputStream::Read(std::span<std::byte> out) {
 Result<std::size_t> InputStream::ReadAt(std::uint64_t offset, std::span<std::byte> out) {
   if (offset >= length()) return 0;
   const std::size_t wanted = std::min<std::uint64_t>(out.size(), length() - offset);
+  if (locations_.code()) return ReadGroupsAt(offset, out.first(wanted));
   std::size_t done = 0;
   Replace(nullptr);
   while (done < wanted) {
@@ -218,6 +263,12 @@ Status InputStream::GoOn(const Error& error) {
     last_failure_ = " (" + error.message + ")";
     return {};
   }
+  return AskAgain(error);
+}
+
+Status InputStream::AskAgain(const Error& error) {
+  EBB_TRY(Cancelled());
+  ReplaceGroup(nullptr);
   if (failures_++ >= options_.most_failures) {
     // A later read begins anew.
     failures_ = 0;
@@ -232,20 +283,24 @@ Status InputStream::GoOn(const Error& error) {
 }
 
 void InputStream::TellOfCorruption() {
-  ReportBadBlocksRequestProto request;
-  auto* block = request.add_blocks();
-  *block = block_;
-  block->clear_locs();
-  block->clear_storageids();
-  block->clear_storagetypes();
-  block->clear_iscached();
-  *block->add_locs() = server_;
+  LocatedBlockProto replica = block_;
+  replica.clear_locs();
+  replica.clear_storageids();
+  replica.clear_storagetypes();
+  replica.clear_iscached();
+  *replica.add_locs() = server_;
   for (int i = 0; i < block_.locs_size(); ++i) {
     if (block_.locs(i).id().datanodeuuid() != server_.id().datanodeuuid()) continue;
-    if (i < block_.storageids_size()) block->add_storageids(block_.storageids(i));
-    if (i < block_.storagetypes_size()) block->add_storagetypes(block_.storagetypes(i));
-    if (i < block_.iscached_size()) block->add_iscached(block_.iscached(i));
+    if (i < block_.storageids_size()) replica.add_storageids(block_.storageids(i));
+    if (i < block_.storagetypes_size()) replica.add_storagetypes(block_.storagetypes(i));
+    if (i < block_.iscached_size()) replica.add_iscached(block_.iscached(i));
   }
+  Report(replica);
+}
+
+void InputStream::Report(const LocatedBlockProto& replica) {
+  ReportBadBlocksRequestProto request;
+  *request.add_blocks() = replica;
   ReportBadBlocksResponseProto response;
   // The read goes on without: the scrub of the server finds the block, too.
   (void)namenode_.Call("reportBadBlocks", request, response);
@@ -253,7 +308,7 @@ void InputStream::TellOfCorruption() {
 
 void InputStream::Count(std::size_t bytes) {
   counts_.bytes += bytes;
-  if (reader_->decoded()) {
+  if (reader_ && reader_->decoded()) {
     counts_.decoded_bytes += bytes;
     // A hedge was faster than the server.
     if (server_.has_id()) shunned_.insert(server_.id().datanodeuuid());
@@ -266,6 +321,7 @@ void InputStream::Cancel() {
   cancelled_ = true;
   const std::lock_guard lock(mutex_);
   if (reader_) reader_->Shutdown();
+  if (group_) group_->Shutdown();
 }
 
 Status InputStream::Cancelled() const {

@@ -12,6 +12,7 @@
 
 #include "client/block_locations.h"
 #include "client/configuration.h"
+#include "client/group_reader.h"
 #include "client/namenode_connection.h"
 #include "client/range_reader.h"
 #include "client/read_planner.h"
@@ -45,10 +46,10 @@ struct ReadCounts {
 
 // One thread at a time, except for Cancel(). A server that fails is not asked for this file again,
 // unless all servers of a block have failed; wrong bytes are told to the namenode. The bytes that
-// are returned agree with the checksums of their writer. If no server that holds a member of a
-// stripe can be read, the stream decodes the block, and if that fails, too, it reads a proxy. A
-// stream decodes once at a time, with the threads and the memory of a DecodedReader and one thread
-// more.
+// are returned agree with the checksums of their writer, or are decoded from bytes that do. If no
+// server that holds a member of a stripe can be read, the stream decodes the block, and if that
+// fails, too, it reads a proxy. A stream decodes once at a time, with the threads and the memory of a
+// DecodedReader and one thread more.
 class InputStream {
  public:
   [[nodiscard]] static Result<std::unique_ptr<InputStream>> Open(NamenodeConnection& namenode,
@@ -70,7 +71,10 @@ class InputStream {
   // may use it.
   [[nodiscard]] std::unique_ptr<InputStream> Another() const;
   // Ends the connection to the server. The next read makes a new one.
-  void Unbuffer() { Replace(nullptr); }
+  void Unbuffer() {
+    Replace(nullptr);
+    ReplaceGroup(nullptr);
+  }
 
   [[nodiscard]] std::uint64_t position() const { return position_; }
   [[nodiscard]] std::uint64_t length() const { return locations_.length(); }
@@ -93,7 +97,16 @@ class InputStream {
   // After an error of the server that is read: shuns it, or forgets all locations once all servers
   // of the block are shunned. The error, if there is no hope.
   [[nodiscard]] Status GoOn(const Error& error);
+  // Waits and forgets all locations, so that the namenode is asked again; the error, if there is no
+  // hope.
+  [[nodiscard]] Status AskAgain(const Error& error);
   void TellOfCorruption();
+  void Report(const hadoop::hdfs::LocatedBlockProto& replica);
+  // At most `most` bytes at `offset` of a file that clients encode; servers send up to `end`.
+  [[nodiscard]] Result<std::span<const std::byte>> FromGroup(std::uint64_t offset,
+                                                             std::uint64_t end, std::size_t most);
+  [[nodiscard]] Result<std::size_t> ReadGroupsAt(std::uint64_t offset, std::span<std::byte> out);
+  void ReplaceGroup(std::unique_ptr<GroupReader> group);
   void Count(std::size_t bytes);
   [[nodiscard]] Status Cancelled() const;
 
@@ -121,6 +134,8 @@ class InputStream {
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
   std::unique_ptr<RangeReader> reader_;
+  // Instead of a reader, if clients encode the file.
+  std::unique_ptr<GroupReader> group_;
 };
 
 }  // namespace ebb::client

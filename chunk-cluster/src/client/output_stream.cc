@@ -77,8 +77,23 @@ Result<std::unique_ptr<OutputStream>> OutputStream::Start(
       namenode, leases, {path, file.file_id, leases.client_name(), file.block_bytes}, options));
   stream->opened_ = file;
   stream->writable_ = CheckWritable(path, file);
+  if (file.erasure && stream->writable_) {
+    auto started = StripedWriter::Start(namenode, stream->file_, *file.erasure, options.checksum,
+                                        options.packet_bytes);
+    if (started) {
+      stream->striped_ = std::move(started).value();
+    } else {
+      stream->writable_ = std::unexpected(std::move(started).error());
+    }
+  }
   if (last) {
     EBB_TRY(stream->writable_);
+    if (stream->striped_) {
+      return Fail(ErrorCode::kUnsupported,
+                  fmt::format("{} is encoded by its clients: its last block group cannot be "
+                              "continued",
+                              path));
+    }
     stream->writer_ = std::make_unique<BlockWriter>(namenode, stream->file_, options.checksum,
                                                     options.most_retries);
     stream->offset_ = last->b().numbytes();
@@ -102,6 +117,7 @@ Status OutputStream::Write(std::span<const std::byte> data) {
 }
 
 Status OutputStream::WriteBytes(std::span<const std::byte> data) {
+  if (striped_) return striped_->Write(data);
   while (!data.empty()) {
     if (!packet_) packet_ = std::make_shared<WritePacket>(offset_, PacketRoom());
     data = data.subspan(packet_->Append(data));
@@ -154,6 +170,7 @@ Status OutputStream::FlushOrSync(bool sync) {
 }
 
 Status OutputStream::FlushBytes(bool sync) {
+  if (striped_) return {};
   // A packet without data carries the order to sync.
   if (!packet_ && sync && writer_) packet_ = std::make_shared<WritePacket>(offset_, 0);
   if (packet_) EBB_TRY(SendPacket(sync));
@@ -183,6 +200,11 @@ Status OutputStream::Close() {
 }
 
 Status OutputStream::Finish() {
+  if (striped_) {
+    EBB_TRY(striped_->Finish());
+    previous_ = striped_->previous();
+    return Complete();
+  }
   if (packet_) EBB_TRY(SendPacket(false));
   EBB_TRY(EndBlock());
   return Complete();

@@ -13,6 +13,7 @@
 #include "client/file_status.h"
 #include "client/lease_renewer.h"
 #include "client/namenode_connection.h"
+#include "client/striped_writer.h"
 #include "common/error.h"
 
 namespace ebb::client {
@@ -33,7 +34,8 @@ struct WriteOptions {
 class OutputStream {
  public:
   // `file` as create or append has answered; `last` is the block that an append continues. A file
-  // that clients encode can be closed, but a byte of it is refused: see CheckWritable.
+  // that CheckWritable refuses, or whose cells the checksums do not divide, can be closed, but a
+  // byte of it is refused.
   [[nodiscard]] static Result<std::unique_ptr<OutputStream>> Start(
       NamenodeConnection& namenode, LeaseRenewer& leases, const std::string& path,
       const FileStatus& file, const std::optional<hadoop::hdfs::LocatedBlockProto>& last,
@@ -43,7 +45,9 @@ class OutputStream {
   OutputStream& operator=(const OutputStream&) = delete;
 
   [[nodiscard]] Status Write(std::span<const std::byte> data);
-  // Returns when all servers have the bytes: readers that open the file see them.
+  // Returns when all servers have the bytes: readers that open the file see them. As in HDFS, Flush
+  // and Sync of a file that clients encode do nothing, and readers see a group of its blocks when
+  // the group has ended.
   [[nodiscard]] Status Flush() { return FlushOrSync(false); }
   // Returns when the bytes are on the disks of all servers.
   [[nodiscard]] Status Sync() { return FlushOrSync(true); }
@@ -53,7 +57,9 @@ class OutputStream {
   // What the namenode told of the file when it was opened for writing.
   [[nodiscard]] const FileStatus& opened() const { return opened_; }
   // Of the file, with what was written so far.
-  [[nodiscard]] std::uint64_t length() const { return finished_bytes_ + offset_; }
+  [[nodiscard]] std::uint64_t length() const {
+    return finished_bytes_ + (striped_ ? striped_->length() : offset_);
+  }
 
  private:
   OutputStream(NamenodeConnection& namenode, LeaseRenewer& leases, WrittenFile file,
@@ -77,6 +83,8 @@ class OutputStream {
   const WriteOptions options_;
   FileStatus opened_;
   Status writable_;
+  // Instead of a block writer, if clients encode the file.
+  std::unique_ptr<StripedWriter> striped_;
   std::unique_ptr<BlockWriter> writer_;
   // The block before the current one.
   std::optional<hadoop::hdfs::ExtendedBlockProto> previous_;

@@ -195,8 +195,8 @@ TEST_F(StreamsTest, AnAppendGoesOnWhenAServerCannotBeOpened) {
   EXPECT_EQ(nodes_[2]->Bytes(7), text);
 }
 
-TEST_F(StreamsTest, AFileThatClientsEncodeCanBeEmptyOnly) {
-  namenode_->erasure_coded = true;
+TEST_F(StreamsTest, AFileThatClientsEncryptCanBeEmptyOnly) {
+  namenode_->encrypted = true;
   Open();
   WriteAndClose("");
   namenode_->names.erase("/f");

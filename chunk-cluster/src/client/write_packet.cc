@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace ebb::client {
 
@@ -10,6 +11,10 @@ std::size_t WritePacket::Append(std::span<const std::byte> data) {
   std::memcpy(data_.get() + size_, data.data(), n);
   size_ += n;
   return n;
+}
+
+std::byte* WritePacket::Extend(std::size_t n) {
+  return data_.get() + std::exchange(size_, size_ + n);
 }
 
 void WritePacket::Seal(std::int64_t sequence, const format::Checksum& checksum, bool last,

@@ -24,10 +24,13 @@ class WritePacket {
 
   // Appends as much of `data` as fits, and returns how much that is.
   std::size_t Append(std::span<const std::byte> data);
+  // Appends `n` bytes, which fit and which the caller fills.
+  [[nodiscard]] std::byte* Extend(std::size_t n);
   // Computes the checksums. `last` ends the block; `sync` asks servers to sync their disks.
   void Seal(std::int64_t sequence, const format::Checksum& checksum, bool last, bool sync);
   [[nodiscard]] Status Send(Socket& socket, Timeout timeout) const;
 
+  [[nodiscard]] std::span<const std::byte> data() const { return {data_.get(), size_}; }
   [[nodiscard]] bool full() const { return size_ == capacity_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] bool last() const { return last_; }

@@ -13,8 +13,6 @@ using ebb::Status;
 
 namespace {
 
-// The most packets without acknowledgement.
-constexpr std::size_t kWindow = 32;
 constexpr auto kTick = std::chrono::seconds(1);
 // Servers give a silent writer up after a minute.
 constexpr auto kHeartbeatInterval = std::chrono::seconds(20);
@@ -86,15 +84,15 @@ std::expected<std::unique_ptr<WritePipeline>, WritePipeline::Failure> WritePipel
   if (!checked) {
     return std::unexpected(Failure{std::move(checked).error(), IndexOf(target.block, bad)});
   }
-  return std::unique_ptr<WritePipeline>(
-      new WritePipeline(std::move(*socket), target.block.b().blockid(), servers));
+  return std::unique_ptr<WritePipeline>(new WritePipeline(std::move(*socket), target));
 }
 
-WritePipeline::WritePipeline(Socket socket, std::uint64_t block_id, int servers)
+WritePipeline::WritePipeline(Socket socket, const PipelineTarget& target)
     : socket_(std::move(socket)),
       reader_(socket_),
-      block_id_(block_id),
-      servers_(servers),
+      block_id_(target.block.b().blockid()),
+      servers_(target.block.locs_size()),
+      window_(target.window),
       thread_([this] { ReadLoop(); }) {}
 
 WritePipeline::~WritePipeline() {
@@ -109,7 +107,7 @@ WritePipeline::~WritePipeline() {
 Status WritePipeline::Send(PacketPointer packet) {
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failure_ || unacknowledged_.size() < kWindow; });
+    changed_.wait(lock, [&] { return failure_ || unacknowledged_.size() < window_; });
     if (unacknowledged_.empty()) last_heard_ = Clock::now();
     // Even if the pipeline is broken: the packet is to be sent through the next one.
     unacknowledged_.push_back(packet);

@@ -38,6 +38,8 @@ struct PipelineTarget {
   std::uint64_t acknowledged_bytes = 0;
   std::uint64_t sent_bytes = 0;
   format::Checksum checksum;
+  // The most packets without acknowledgement.
+  std::size_t window = 32;
 
   // Takes a server out.
   void Drop(int server);
@@ -72,7 +74,7 @@ class WritePipeline {
  private:
   using Clock = std::chrono::steady_clock;
 
-  WritePipeline(Socket socket, std::uint64_t block_id, int servers);
+  WritePipeline(Socket socket, const PipelineTarget& target);
   void ReadLoop();
   // Sends a heartbeat if nothing was sent for long; kTimeout if an acknowledgement is overdue.
   [[nodiscard]] Status OnSilence();
@@ -83,6 +85,7 @@ class WritePipeline {
   SocketReader reader_;
   const std::uint64_t block_id_;
   const int servers_;
+  const std::size_t window_;
   std::mutex sending_;
   std::mutex mutex_;
   std::condition_variable changed_;

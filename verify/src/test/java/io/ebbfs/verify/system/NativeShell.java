@@ -41,12 +41,17 @@ final class NativeShell implements ShellSequences.Shell {
   }
 
   Process start(String... command) throws IOException {
+    Process process = startWithInput(command);
+    process.getOutputStream().close();
+    return process;
+  }
+
+  /** Starts a command that reads its standard input. */
+  Process startWithInput(String... command) throws IOException {
     List<String> words =
         new ArrayList<>(List.of(program.toString(), "--conf", conf.toString(), "-D", BLOCK_SIZE));
     words.addAll(List.of(command));
-    Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
-    process.getOutputStream().close();
-    return process;
+    return new ProcessBuilder(words).redirectErrorStream(true).start();
   }
 
   String ok(String... command) throws InterruptedException {

@@ -1,0 +1,125 @@
+// Reads the data of one block group, which its client has encoded: data blocks are read in
+// parallel, and what is lost is decoded from other blocks of the group.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/group_code.h"
+#include "common/error.h"
+#include "hdfs.pb.h"
+#include "transfer/block_reader.h"
+
+namespace ebb::client {
+
+// The range of the file that a reader is for, and what it may assume.
+struct GroupRead {
+  std::string path;
+  hadoop::hdfs::LocatedBlockProto group;
+  // The end, in the file, of what will be read; servers send their blocks up to there.
+  std::uint64_t end = 0;
+  // Waits long for connections. Otherwise a server that is slow to connect counts as lost.
+  bool patient = false;
+};
+
+// One thread at a time, except for Shutdown(). It holds one row of cells: at most as many cells as
+// the group has blocks, and one connection with its buffer for each of them. It starts a thread for
+// each block of a row that is read; no thread outlives the call.
+class GroupReader {
+ public:
+  using Report = std::function<void(const hadoop::hdfs::LocatedBlockProto&)>;
+
+  // `shunned` names servers, and blocks at servers, that are not asked; the reader adds those that
+  // fail. `report` is told of each block whose bytes contradict their checksums. Both outlive the
+  // reader.
+  GroupReader(std::shared_ptr<const GroupCode> code, GroupRead read, std::set<std::string>& shunned,
+              Report report);
+
+  // Whether the group holds this byte of the file.
+  [[nodiscard]] bool Covers(std::uint64_t offset) const;
+  // At most `most` bytes from this byte of the file on, which the group covers: at least one, up to
+  // the end of a cell. They are valid until the next call. kNotFound names the blocks that cannot
+  // be read.
+  [[nodiscard]] Result<std::span<const std::byte>> At(std::uint64_t offset, std::size_t most);
+  // Whether the bytes that At() returned last came from a server on this machine.
+  [[nodiscard]] bool local() const { return local_; }
+
+  // Makes running and later reads fail. Thread-safe.
+  void Shutdown();
+
+ private:
+  // Bytes of a cell.
+  struct Range {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    [[nodiscard]] bool empty() const { return begin >= end; }
+    [[nodiscard]] std::uint64_t size() const { return empty() ? 0 : end - begin; }
+    [[nodiscard]] bool Holds(const Range& other) const {
+      return other.empty() || (begin <= other.begin && other.end <= end);
+    }
+    [[nodiscard]] Range Joined(const Range& other) const;
+    [[nodiscard]] Range Cut(std::uint64_t most) const;
+  };
+  // A server that has the block of a unit.
+  struct Holder {
+    hadoop::hdfs::LocatedBlockProto block;
+    bool local = false;
+    std::optional<Error> failure;
+    // The failure is in the set of what is shunned.
+    bool noted = false;
+  };
+  // A block of the group: data or parity.
+  struct Unit {
+    std::vector<Holder> holders;
+    std::unique_ptr<transfer::BlockReader> reader;
+    // The part of its cell in the present row that is in `bytes`.
+    Range have;
+    std::unique_ptr<std::byte[]> bytes;
+    std::uint64_t capacity = 0;
+    bool local = false;
+
+    void Make(const Range& range);
+    [[nodiscard]] Holder* usable();
+  };
+
+  void AddHolder(int location);
+  [[nodiscard]] std::uint64_t CellBytes(std::size_t unit) const;
+  [[nodiscard]] Status Fetch(std::uint64_t begin, std::uint64_t end);
+  // What is to be read now, by unit: the wanted ranges, and what the lost ones are decoded from.
+  [[nodiscard]] Result<std::vector<Range>> Plan(const std::vector<Range>& wanted);
+  [[nodiscard]] bool HasBytes(std::size_t unit);
+  [[nodiscard]] Status ReadAll(const std::vector<Range>& needed,
+                               const std::vector<std::size_t>& of);
+  void ReadUnit(std::size_t index, const Range& range);
+  [[nodiscard]] Status ReadFrom(Holder& holder, std::size_t index, const Range& range);
+  void Replace(Unit& unit, std::unique_ptr<transfer::BlockReader> reader);
+  void NoteFailures();
+  void Decode();
+  [[nodiscard]] Error Unreadable();
+
+  const std::shared_ptr<const GroupCode> code_;
+  const GroupRead read_;
+  std::set<std::string>& shunned_;
+  const Report report_;
+  std::vector<Unit> units_;
+  std::optional<std::uint64_t> row_;
+  // The units that are decoded in the present row, from which units, and over which bytes of their
+  // cells.
+  std::vector<std::size_t> lost_;
+  std::vector<std::size_t> sources_;
+  Range decoded_;
+  bool local_ = false;
+  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;
+};
+
+}  // namespace ebb::client
