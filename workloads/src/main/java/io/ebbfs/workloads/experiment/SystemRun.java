@@ -226,8 +226,13 @@ final class SystemRun {
   }
 
   private void awaitQuiet(long quietMillis) throws IOException, InterruptedException {
+    // Files are encoded once they are write-cold, and may wait until they fill a stripe.
+    long limit =
+        ADAPT_MILLIS
+            + experiment.policy().writeColdAfterMillis()
+            + experiment.policy().fillWaitMillis();
     Optional<String> motion =
-        ConditionWaiter.within(ADAPT_MILLIS)
+        ConditionWaiter.within(limit)
             .every(QUIET_POLL_MILLIS)
             .quietFor(quietMillis)
             .objection(
@@ -239,7 +244,7 @@ final class SystemRun {
         still ->
             notes.add(
                 "after %d s the cluster was not at rest, so the state measured is one of motion: %s"
-                    .formatted(ADAPT_MILLIS / 1000, still)));
+                    .formatted(limit / 1000, still)));
   }
 
   /** Why the data is not encoded as the system wants it; null if it is. */
