@@ -47,12 +47,12 @@ Result<Item> SourceAndTarget(Shell& shell, const Item& item, const Item& to) {
 
 class Copier {
  public:
-  Copier(Shell& shell, const Words& words, Transfer& transfer)
+  Copier(Shell& shell, const Words& words, const TransferSize& size)
       : shell_(shell),
-        transfer_(transfer),
         force_(words.Has("f")),
         keep_(words.Has("p")),
-        direct_(words.Has("d")) {}
+        direct_(words.Has("d")),
+        transfer_(size) {}
 
   [[nodiscard]] bool force() const { return force_; }
 
@@ -60,9 +60,14 @@ class Copier {
   Status Copy(const Item& from, Item& target) {
     if (from.IsDirectory()) return CopyDirectory(from, target);
     shell_.progress().Expect(from.status->length);
-    transfer_.Run([this, from, target] { shell_.Complain(CopyFile(from, target)); });
+    transfer_.Run([this, from, target] {
+      shell_.ComplainOf([&] { return CopyFile(from, target); });
+    });
     return {};
   }
+
+  // Waits for all files.
+  void Finish() { transfer_.Finish(); }
 
  private:
   Status CopyFile(const Item& from, const Item& target) {
@@ -107,7 +112,8 @@ class Copier {
       if (status) status = Copy(child, below);
       shell_.Complain(status);
     }
-    transfer_.RunAtEnd([this, from, target] { shell_.Complain(Keep(from, target)); });
+    transfer_.RunAtEnd(
+        [this, from, target] { shell_.ComplainOf([&] { return Keep(from, target); }); });
     return {};
   }
 
@@ -121,10 +127,11 @@ class Copier {
   }
 
   Shell& shell_;
-  Transfer& transfer_;
   const bool force_;
   const bool keep_;
   const bool direct_;
+  // The last member: its end waits for jobs, which use the other members.
+  Transfer transfer_;
 };
 
 }  // namespace
@@ -133,8 +140,7 @@ Result<int> RunCp(Shell& shell, Words words) {
   EBB_ASSIGN(const auto to, TakeDestination(shell, words));
   auto items = shell.ExpandAll(words.rest);
   EBB_ASSIGN(const auto size, TransferSizeOf(words));
-  Transfer transfer(size);
-  Copier copier(shell, words, transfer);
+  Copier copier(shell, words, size);
   EBB_TRY(CheckDestination(shell, to, items.size(), copier.force()));
   for (auto& item : items) {
     shell.Complain([&]() -> Status {
@@ -142,7 +148,7 @@ Result<int> RunCp(Shell& shell, Words words) {
       return copier.Copy(item, target);
     }());
   }
-  transfer.Finish();
+  copier.Finish();
   return 0;
 }
 

@@ -1,6 +1,8 @@
 // get, copyToLocal
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -21,12 +23,12 @@ timespec TimeOf(std::int64_t millis) {
 
 class Downloader {
  public:
-  Downloader(Shell& shell, const Words& words, Transfer& transfer)
+  Downloader(Shell& shell, const Words& words, const TransferSize& size)
       : shell_(shell),
-        transfer_(transfer),
         force_(words.Has("f")),
         keep_(words.Has("p")),
-        resume_(words.Has("resume")) {}
+        resume_(words.Has("resume")),
+        transfer_(size) {}
 
   [[nodiscard]] bool force() const { return force_; }
 
@@ -34,8 +36,13 @@ class Downloader {
   void Get(const Item& item, const std::string& target, const std::string& text) {
     if (item.IsDirectory()) return shell_.Complain(GetDirectory(item, target, text));
     shell_.progress().Expect(item.status->length);
-    transfer_.Run([this, item, target, text] { shell_.Complain(GetFile(item, target, text)); });
+    transfer_.Run([this, item, target, text] {
+      shell_.ComplainOf([&] { return GetFile(item, target, text); });
+    });
   }
+
+  // Waits for all files.
+  void Finish() { transfer_.Finish(); }
 
  private:
   Status GetFile(const Item& item, const std::string& target, const std::string& text) {
@@ -44,11 +51,10 @@ class Downloader {
       return Refuse(text, kExists);
     }
     EBB_ASSIGN(const auto in, item.files->OpenFile(item.path));
+    if (resume_) EBB_TRY(CheckSame(item));
     const std::string partial = PartialOf(item, target);
     auto status = Pump(*in, partial);
-    if (status && std::rename(partial.c_str(), target.c_str()) != 0) {
-      status = Fail(ErrorCode::kIo, fmt::format("{} ({})", target, std::strerror(errno)));
-    }
+    if (status) status = GiveName(partial, target, force_);
     if (!status) {
       if (!resume_) fs::remove(partial, error);
       return status;
@@ -57,11 +63,21 @@ class Downloader {
   }
 
   // A part that is to be continued names the file and its last change, so that bytes of different
-  // files never meet.
-  [[nodiscard]] std::string PartialOf(const Item& item, const std::string& target) const {
-    if (!resume_) return target + "._COPYING_";
+  // files never meet. Other parts belong to one thread: two files may have one target.
+  [[nodiscard]] std::string PartialOf(const Item& item, const std::string& target) {
+    if (!resume_) return fmt::format("{}.{}-{}._COPYING_", target, getpid(), ++parts_);
     return fmt::format("{}.{}-{}._COPYING_", target, item.status->file_id,
                        item.status->modified_millis);
+  }
+
+  // An error if another file has got the path since it was listed: the part would not be of it.
+  static Status CheckSame(const Item& item) {
+    EBB_ASSIGN(const auto now, item.files->Stat(item.path));
+    if (now && now->file_id == item.status->file_id &&
+        now->modified_millis == item.status->modified_millis) {
+      return {};
+    }
+    return Refuse(item.text, "was replaced or changed meanwhile; repeat the command");
   }
 
   Status Pump(client::InputStream& in, const std::string& path) {
@@ -76,12 +92,17 @@ class Downloader {
 
   // A new file; with -resume also one of an earlier command, whose bytes `in` passes over.
   Result<LocalFile> OpenPartial(client::InputStream& in, const std::string& path) {
-    std::error_code error;
-    const auto bytes = resume_ ? fs::file_size(path, error) : 0;
-    if (!resume_ || error || bytes > in.length()) return LocalFile::Create(path);
+    if (!resume_) return LocalFile::Create(path);
+    EBB_ASSIGN(auto part, LocalFile::Continue(path));
+    EBB_ASSIGN(const auto status, part.Stat());
+    const auto bytes = static_cast<std::uint64_t>(status.st_size);
+    if (bytes > in.length()) {
+      EBB_TRY(part.Truncate());
+      return part;
+    }
     EBB_TRY(in.Seek(bytes));
     shell_.progress().Skip(bytes);
-    return LocalFile::OpenToAppend(path);
+    return part;
   }
 
   Status GetDirectory(const Item& item, const std::string& target, const std::string& text) {
@@ -95,7 +116,8 @@ class Downloader {
     for (const auto& child : children) {
       Get(child, target + "/" + child.Name(), text + "/" + child.Name());
     }
-    transfer_.RunAtEnd([this, item, target] { shell_.Complain(Keep(item, target)); });
+    transfer_.RunAtEnd(
+        [this, item, target] { shell_.ComplainOf([&] { return Keep(item, target); }); });
     return {};
   }
 
@@ -112,10 +134,12 @@ class Downloader {
   }
 
   Shell& shell_;
-  Transfer& transfer_;
   const bool force_;
   const bool keep_;
   const bool resume_;
+  std::atomic<int> parts_ = 0;
+  // The last member: its end waits for jobs, which use the other members.
+  Transfer transfer_;
 };
 
 // The rules of CheckDestination, for a local path.
@@ -146,8 +170,7 @@ Result<int> RunGet(Shell& shell, Words words) {
   const std::string to = LocalPath(text);
   auto items = shell.ExpandAll(words.rest);
   EBB_ASSIGN(const auto size, TransferSizeOf(words));
-  Transfer transfer(size);
-  Downloader downloader(shell, words, transfer);
+  Downloader downloader(shell, words, size);
   EBB_TRY(CheckLocal(text, to, items.size(), downloader.force()));
   std::error_code error;
   const bool directory = fs::is_directory(to, error);
@@ -159,7 +182,7 @@ Result<int> RunGet(Shell& shell, Words words) {
     const std::string below = directory ? "/" + item.Name() : "";
     downloader.Get(item, to + below, directory && text == "." ? item.Name() : text + below);
   }
-  transfer.Finish();
+  downloader.Finish();
   return 0;
 }
 

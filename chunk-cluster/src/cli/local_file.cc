@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -32,10 +34,33 @@ Result<LocalFile> LocalFile::Create(const std::string& path) {
   return LocalFile(path, fd);
 }
 
-Result<LocalFile> LocalFile::OpenToAppend(const std::string& path) {
-  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+Result<LocalFile> LocalFile::Continue(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return Failed(path, "open");
-  return LocalFile(path, fd);
+  LocalFile file(path, fd);
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    return Fail(ErrorCode::kIo,
+                fmt::format("{} is being written by another command or thread ({}); wait for its end",
+                            path, std::strerror(errno)));
+  }
+  // Its last writer may have given the file its name before the lock was free.
+  struct stat named = {};
+  EBB_ASSIGN(const auto opened, file.Stat());
+  if (stat(path.c_str(), &named) != 0 || named.st_ino != opened.st_ino) {
+    return Fail(ErrorCode::kIo, fmt::format("{} was completed by another command just now", path));
+  }
+  return file;
+}
+
+Result<struct stat> LocalFile::Stat() const {
+  struct stat status = {};
+  if (fstat(fd_, &status) != 0) return Failed(path_, "stat");
+  return status;
+}
+
+Status LocalFile::Truncate() {
+  if (ftruncate(fd_, 0) != 0) return Failed(path_, "truncate");
+  return {};
 }
 
 LocalFile::LocalFile(LocalFile&& other) noexcept
@@ -70,6 +95,19 @@ Status LocalFile::Write(std::span<const std::byte> data) {
 
 Status LocalFile::Close() {
   if (close(std::exchange(fd_, -1)) != 0) return Failed(path_, "close");
+  return {};
+}
+
+Status GiveName(const std::string& from, const std::string& to, bool overwrite) {
+  if (overwrite) {
+    if (std::rename(from.c_str(), to.c_str()) != 0) return Failed(to, "rename");
+    return {};
+  }
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  // File systems such as NFS do not know the flag.
+  if (errno != EINVAL && errno != ENOSYS) return Failed(to, "rename");
+  if (link(from.c_str(), to.c_str()) != 0) return Failed(to, "link");
+  if (unlink(from.c_str()) != 0) return Failed(from, "unlink");
   return {};
 }
 

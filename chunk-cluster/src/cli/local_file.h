@@ -18,14 +18,17 @@ class LocalFile {
   // "-" is standard input.
   [[nodiscard]] static Result<LocalFile> OpenToRead(const std::string& path);
   [[nodiscard]] static Result<LocalFile> Create(const std::string& path);
-  // Writes go to the end of the file.
-  [[nodiscard]] static Result<LocalFile> OpenToAppend(const std::string& path);
+  // Makes the file, or opens the present one; writes go to its end. Refuses a file that another
+  // process, or another thread, has opened so.
+  [[nodiscard]] static Result<LocalFile> Continue(const std::string& path);
   LocalFile(LocalFile&& other) noexcept;
   LocalFile& operator=(LocalFile&&) = delete;
   LocalFile(const LocalFile&) = delete;
   LocalFile& operator=(const LocalFile&) = delete;
   ~LocalFile();
 
+  [[nodiscard]] Result<struct stat> Stat() const;
+  [[nodiscard]] Status Truncate();
   // The next byte that is read.
   [[nodiscard]] Status Seek(std::uint64_t offset);
   // 0 at the end.
@@ -40,6 +43,9 @@ class LocalFile {
   std::string path_;
   int fd_ = -1;
 };
+
+// Renames a file. Without `overwrite`, a file that has got the name meanwhile stays, and this fails.
+[[nodiscard]] Status GiveName(const std::string& from, const std::string& to, bool overwrite);
 
 // The path of "file:" URIs and of plain texts.
 [[nodiscard]] std::string LocalPath(const std::string& text);

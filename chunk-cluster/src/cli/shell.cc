@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 
 #include "client/glob_pattern.h"
 #include "client/path.h"
@@ -248,6 +249,14 @@ void Shell::Complain(const Error& error) {
       error.exception_message.empty() ? error.message : error.exception_message;
   ToStandardError(fmt::format("{}: {}\n", command_, message.substr(0, message.find('\n'))));
   ++errors_;
+}
+
+void Shell::ComplainOf(const std::function<Status()>& run) {
+  try {
+    Complain(run());
+  } catch (const std::exception& error) {  // no memory, or no thread
+    Complain(Error{ErrorCode::kBusy, error.what()});
+  }
 }
 
 void Shell::Tell(std::string_view line) {

@@ -58,7 +58,7 @@ inline constexpr std::string_view kIsDirectory = "Is a directory";
 inline constexpr std::string_view kIsNotDirectory = "Is not a directory";
 inline constexpr std::string_view kFailed = "Input/output error";
 
-// One thread at a time, except for Complain() and progress().
+// One thread at a time, except for Complain(), ComplainOf() and progress().
 class Shell {
  public:
   Shell(client::Configuration configuration, std::string command);
@@ -96,6 +96,8 @@ class Shell {
   void Complain(const Status& status) {
     if (!status) Complain(status.error());
   }
+  // The same for what `run` returns or throws.
+  void ComplainOf(const std::function<Status()>& run);
   [[nodiscard]] Progress& progress() { return progress_; }
   // A line for the user that is no error.
   void Tell(std::string_view line);

@@ -314,6 +314,27 @@ TEST_F(ShellTest, AGetThatIsResumedReadsTheRestOnly) {
   EXPECT_EQ(Line("cat other").text, "one line\n");
 }
 
+// As if each of two directories had a file of that name.
+TEST_F(ShellTest, OfTwoFilesWithOneTargetTheFirstStays) {
+  Store("one line\n");
+  for (const char* threads : {"", "-t 2 "}) {
+    fs::remove_all(directory_ / "got");
+    fs::create_directory(directory_ / "got");
+    const auto answer = Run(std::string("-get ") + threads + "/f /f got");
+    EXPECT_EQ(answer.code, 1);
+    EXPECT_TRUE(Has(answer, "exists")) << answer.text;
+    EXPECT_EQ(Line("ls -A got; cat got/f").text, "f\none line\n");
+  }
+}
+
+TEST_F(ShellTest, APartThatAnotherCommandWritesIsLeftAlone) {
+  Store("one line\n");
+  const auto answer = Line("exec 9>>copy.17-1._COPYING_; flock 9; ebbfs -fs hdfs://127.0.0.1:" +
+                           std::to_string(port_) + " -get -resume /f copy 9>&-; cat copy*");
+  EXPECT_TRUE(Has(answer, "is being written by another command")) << answer.text;
+  EXPECT_FALSE(Has(answer, "one line"));
+}
+
 TEST_F(ShellTest, AGetThatFailsKeepsItsPartForAnotherOneToResume) {
   Store("one line\n");
   node_.damages_reads = true;
@@ -330,7 +351,7 @@ TEST_F(ShellTest, APutThatIsResumedWritesTheRestOnly) {
   Store("XXXX");
   auto& last = *namenode_->located.mutable_lastblock();
   last = namenode_->located.blocks(0);
-  const std::string mark = Line("stat -c %i-%.3Y-%s local | tr -d .").text;
+  const std::string mark = Line("stat -c %d-%i-%.3Y-%s local | tr -d .").text;
   const std::string other = "/x." + mark.substr(0, mark.size() - 1) + "._COPYING_";
   namenode_->names[other] = false;
   const auto answer = Run("-put -resume local /x");
@@ -348,7 +369,7 @@ TEST_F(ShellTest, APartThatClientsEncodeBeginsAnew) {
   policy.mutable_schema()->set_dataunits(1);
   policy.mutable_schema()->set_parityunits(1);
   policy.set_cellsize(1 << 20);
-  const std::string mark = Line("stat -c %i-%.3Y-%s local | tr -d .").text;
+  const std::string mark = Line("stat -c %d-%i-%.3Y-%s local | tr -d .").text;
   const std::string other = "/x." + mark.substr(0, mark.size() - 1) + "._COPYING_";
   namenode_->names[other] = false;
   const auto answer = Run("-put -resume local /x");

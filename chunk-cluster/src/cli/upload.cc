@@ -31,13 +31,13 @@ std::int64_t Millis(const timespec& time) { return time.tv_sec * 1000 + time.tv_
 
 class Uploader {
  public:
-  Uploader(Shell& shell, const Words& words, Transfer& transfer)
+  Uploader(Shell& shell, const Words& words, const TransferSize& size)
       : shell_(shell),
-        transfer_(transfer),
         force_(words.Has("f")),
         keep_(words.Has("p")),
         direct_(words.Has("d")),
-        resume_(words.Has("resume")) {}
+        resume_(words.Has("resume")),
+        transfer_(size) {}
 
   [[nodiscard]] bool force() const { return force_; }
 
@@ -50,14 +50,19 @@ class Uploader {
     EBB_ASSIGN(auto target, TargetIn(shell_, to, name));
     if (fs::is_directory(path, error)) return PutDirectory(path, target);
     shell_.progress().Expect(fs::file_size(path, error));
-    transfer_.Run([this, path, target] { shell_.Complain(PutFile(path, target)); });
+    transfer_.Run([this, path, target] {
+      shell_.ComplainOf([&] { return PutFile(path, target); });
+    });
     return {};
   }
+
+  // Waits for all files.
+  void Finish() { transfer_.Finish(); }
 
   Status PutFile(const std::string& path, const Item& target) {
     EBB_TRY(CheckFree(target, force_));
     EBB_ASSIGN(auto from, LocalFile::OpenToRead(path));
-    EBB_ASSIGN(auto file, resume_ ? Continue(path, from, target)
+    EBB_ASSIGN(auto file, resume_ ? Continue(from, target)
                                   : NewFile::Create(target, direct_, force_));
     auto status = Pump(from, file.stream(), shell_.progress());
     if (status) status = file.Finish();
@@ -85,15 +90,16 @@ class Uploader {
     if (error) return Fail(ErrorCode::kIo, fmt::format("{} ({})", path, error.message()));
     std::ranges::sort(names);
     for (const auto& name : names) shell_.Complain(Put(name, name, target));
-    transfer_.RunAtEnd([this, path, target] { shell_.Complain(Keep(path, target)); });
+    transfer_.RunAtEnd(
+        [this, path, target] { shell_.ComplainOf([&] { return Keep(path, target); }); });
     return {};
   }
 
   // The part of the file that an earlier command has written, or a new one.
-  Result<NewFile> Continue(const std::string& path, LocalFile& from, const Item& target) {
-    struct stat local = {};
-    if (stat(path.c_str(), &local) != 0) return Refuse(path, kNoSuchFile);
-    const auto mark = fmt::format("{}-{}-{}", local.st_ino, Millis(local.st_mtim), local.st_size);
+  Result<NewFile> Continue(LocalFile& from, const Item& target) {
+    EBB_ASSIGN(const auto local, from.Stat());
+    const auto mark = fmt::format("{}-{}-{}-{}", local.st_dev, local.st_ino, Millis(local.st_mtim),
+                                  local.st_size);
     EBB_ASSIGN(auto file, NewFile::Continue(target, mark, static_cast<std::uint64_t>(local.st_size),
                                             force_));
     EBB_TRY(from.Seek(file.present()));
@@ -114,11 +120,12 @@ class Uploader {
   static std::string GroupOf(gid_t id);
 
   Shell& shell_;
-  Transfer& transfer_;
   const bool force_;
   const bool keep_;
   const bool direct_;
   const bool resume_;
+  // The last member: its end waits for jobs, which use the other members.
+  Transfer transfer_;
 };
 
 std::string Uploader::OwnerOf(uid_t id) {
@@ -144,8 +151,7 @@ Result<int> RunPut(Shell& shell, Words words) {
   if (words.Has("resume") && words.Has("d")) {
     return Misuse("-resume needs the other name that -d does not use: leave one of them out");
   }
-  Transfer transfer(size);
-  Uploader uploader(shell, words, transfer);
+  Uploader uploader(shell, words, size);
   EBB_ASSIGN(const auto to, TakeDestination(shell, words));
   if (words.rest.size() == 1 && words.rest[0] == "-") {
     if (words.Has("resume")) return Misuse("-resume needs a file: standard input has no begin");
@@ -155,7 +161,7 @@ Result<int> RunPut(Shell& shell, Words words) {
   }
   EBB_TRY(CheckDestination(shell, to, words.rest.size(), uploader.force()));
   for (const auto& text : words.rest) shell.Complain(uploader.Put(text, LocalPath(text), to));
-  transfer.Finish();
+  uploader.Finish();
   return 0;
 }
 

@@ -16,7 +16,8 @@ constexpr Timeout kSourceConnectTimeout = std::chrono::seconds(5);
 DegradedReadOptions DecodingOptions() {
   DegradedReadOptions options;
   options.max_concurrent = 1;
-  options.max_process_bytes = options.max_read_bytes;
+  // A source that stalls keeps the slices of its plan until it ends.
+  options.max_process_bytes = options.max_plans * options.max_read_bytes;
   options.source_timeout = std::chrono::seconds(5);
   return options;
 }

@@ -16,7 +16,8 @@
 namespace ebb::client {
 
 // Does what a proxy does (combine/degraded_reader.h), with sources at other servers only. Holds at
-// most 4 MiB of slices, 16 threads, and for each source the buffer of a packet. No thread outlives
+// most 4 MiB of slices, 16 threads, and for each source the buffer of a packet, for each plan whose
+// sources have not ended: 5 at most. No thread outlives
 // the reader: its destructor waits for connections that are being made, 5 s at most. A thread that
 // is inside Start() must return before; it waits for a call of the planner.
 class DecodedReader final : public RangeReader {

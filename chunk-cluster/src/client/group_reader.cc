@@ -194,12 +194,23 @@ Result<std::vector<GroupReader::Range>> GroupReader::Plan(const std::vector<Rang
 Status GroupReader::ReadAll(const std::vector<Range>& needed, const std::vector<std::size_t>& of) {
   if (stopped_) return Fail(ErrorCode::kShutdown, "the read was cancelled");
   try {
-    ParallelFor(of.size(), of.size(), [&](std::size_t i) { ReadUnit(of[i], needed[of[i]]); });
+    ParallelFor(of.size(), of.size(), [&](std::size_t i) {
+      try {
+        ReadUnit(of[i], needed[of[i]]);
+      } catch (const std::exception& error) {  // no memory; must not leave a thread
+        units_[of[i]].have = {};
+        const std::lock_guard lock(mutex_);
+        no_memory_ = error.what();
+      }
+    });
   } catch (const std::exception& error) {
     return Fail(ErrorCode::kBusy,
                 fmt::format("{} cannot be read for now: {}", read_.path, error.what()));
   }
   if (stopped_) return Fail(ErrorCode::kShutdown, "the read was cancelled");
+  if (const auto why = std::exchange(no_memory_, {}); !why.empty()) {
+    return Fail(ErrorCode::kBusy, fmt::format("{} cannot be read for now: {}", read_.path, why));
+  }
   return {};
 }
 
@@ -227,7 +238,7 @@ Status GroupReader::ReadFrom(Holder& holder, std::size_t index, const Range& ran
     const std::uint64_t in_group =
         std::min(read_.end - read_.group.offset(), read_.group.b().numbytes());
     const std::uint64_t last = std::max(end, code_->policy().BlockBytes(in_group, index));
-    transfer::ReadHooks hooks;
+    transfer::ReadHooks hooks{.sockets = &sockets_};
     if (!read_.patient) hooks.connect = kImpatience;
     EBB_ASSIGN(auto reader,
                OpenBlock(holder.block, holder.block.locs(0).id(), begin, last, hooks));
@@ -320,10 +331,7 @@ Error GroupReader::Unreadable() {
 
 void GroupReader::Shutdown() {
   stopped_ = true;
-  const std::lock_guard lock(mutex_);
-  for (auto& unit : units_) {
-    if (unit.reader) unit.reader->Shutdown();
-  }
+  sockets_.ShutdownAll();
 }
 
 }  // namespace ebb::client

@@ -16,6 +16,7 @@
 
 #include "client/group_code.h"
 #include "common/error.h"
+#include "common/open_sockets.h"
 #include "hdfs.pb.h"
 #include "transfer/block_reader.h"
 
@@ -110,7 +111,11 @@ class GroupReader {
   const GroupRead read_;
   std::set<std::string>& shunned_;
   const Report report_;
+  // Of all readers, also of those that are being opened.
+  OpenSockets sockets_;
   std::vector<Unit> units_;
+  // Why a thread could not read a unit.
+  std::string no_memory_;
   std::optional<std::uint64_t> row_;
   // The units that are decoded in the present row, from which units, and over which bytes of their
   // cells.

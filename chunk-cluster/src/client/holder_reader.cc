@@ -38,8 +38,16 @@ class HolderReader::Hedge {
   }
 
  private:
+  Status Started() {
+    try {
+      return reader_->Start();
+    } catch (const std::exception& error) {  // no memory; must not leave the thread
+      return Fail(ErrorCode::kBusy, error.what());
+    }
+  }
+
   void Run(OpenSockets& holder) {
-    const auto started = reader_->Start();
+    const auto started = Started();
     std::unique_ptr<DecodedReader> late;
     {
       const std::lock_guard lock(mutex_);

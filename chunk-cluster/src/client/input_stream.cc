@@ -203,6 +203,7 @@ Status InputStream::Connect(std::uint64_t offset, std::uint64_t end) {
       const std::uint64_t block_end = std::min(end, block_.offset() + block_.b().numbytes());
       Replace(ReaderAt(
           location, {path_, block_, offset - block_.offset(), block_end - block_.offset()}));
+      EBB_TRY(Cancelled());
       auto started = reader_->Start();
       if (started) {
         local_ = server_.has_id() && IsLocalAddress(server_.id().ipaddr());
@@ -268,6 +269,7 @@ Status InputStream::GoOn(const Error& error) {
 
 Status InputStream::AskAgain(const Error& error) {
   EBB_TRY(Cancelled());
+  undecodable_ = 0;
   ReplaceGroup(nullptr);
   if (failures_++ >= options_.most_failures) {
     // A later read begins anew.

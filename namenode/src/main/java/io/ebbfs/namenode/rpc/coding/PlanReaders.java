@@ -31,13 +31,14 @@ public final class PlanReaders {
   /**
    * Checks that the caller of the present call may read a file, and that the file has the block.
    *
-   * @throws AccessControlException if the caller may not read the file
    * @throws FileNotFoundException if the file does not exist, or does not have the block
+   * @throws IOException if the caller may not read the file; no AccessControlException, which tells a
+   *     client that this namenode serves no plans to users
    */
   void check(String path, long blockId) throws IOException {
     CurrentCall call = CurrentCall.get();
     Caller caller = new Caller(call.user().name(), call.user()::groups, superuser);
-    Inode file = inodes.checkAccess(caller, path, FsAction.READ);
+    Inode file = readable(caller, path);
     boolean has =
         store
             .transact(
@@ -53,7 +54,18 @@ public final class PlanReaders {
     }
   }
 
+  private Inode readable(Caller caller, String path) throws IOException {
+    try {
+      return inodes.checkAccess(caller, path, FsAction.READ);
+    } catch (AccessControlException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  /** A file in a snapshot has the id of the file, and only the blocks that it had then. */
   private static boolean isOf(BlockOwnerRow owner, Inode file) {
-    return owner.hasOwnerId() && owner.getOwnerId() == file.id();
+    return owner.hasOwnerId()
+        && owner.getOwnerId() == file.id()
+        && owner.getIndex() < file.row().getBlocks();
   }
 }
