@@ -1,7 +1,9 @@
 #include "cli/destination.h"
 
+#include <chrono>
 #include <cstddef>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace ebb::cli {
@@ -10,6 +12,8 @@ namespace {
 
 // What namenodes allow, unless they are configured otherwise.
 constexpr std::size_t kMaxNameBytes = 255;
+constexpr std::chrono::seconds kMostLeaseWait(120);
+constexpr std::chrono::seconds kLeaseLook(2);
 
 // The first bytes of a UTF-8 text, as many whole letters as fit.
 std::string_view Beginning(std::string_view text, std::size_t most_bytes) {
@@ -28,6 +32,28 @@ std::string OtherPath(const Item& target, const std::string& mark) {
   const std::string name = target.Name();
   const std::string directory = target.path.substr(0, target.path.size() - name.size());
   return fmt::format("{}{}{}", directory, Beginning(name, kMaxNameBytes - suffix.size()), suffix);
+}
+
+bool IsHeld(const Error& error) {
+  return error.exception_class == "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException" ||
+         error.exception_class == "org.apache.hadoop.hdfs.protocol.RecoveryInProgressException";
+}
+
+// A command that was killed holds the lease of its part for a minute.
+Result<std::unique_ptr<client::OutputStream>> AppendToPart(Shell& shell, const Item& target,
+                                                           const std::string& path) {
+  auto stream = target.files->Append(path);
+  const auto end = std::chrono::steady_clock::now() + kMostLeaseWait;
+  bool told = false;
+  while (!stream && IsHeld(stream.error()) && std::chrono::steady_clock::now() < end) {
+    if (!std::exchange(told, true)) {
+      shell.Tell(fmt::format("{}: waiting for the end of the lease of the command before, {} s at most",
+                             target.text, kMostLeaseWait.count()));
+    }
+    std::this_thread::sleep_for(kLeaseLook);
+    stream = target.files->Append(path);
+  }
+  return stream;
 }
 
 }  // namespace
@@ -91,7 +117,7 @@ Result<NewFile> NewFile::Create(const Item& target, bool direct, bool overwrite)
   return file;
 }
 
-Result<NewFile> NewFile::Continue(const Item& target, const std::string& mark,
+Result<NewFile> NewFile::Continue(Shell& shell, const Item& target, const std::string& mark,
                                   std::uint64_t most_bytes, bool overwrite) {
   NewFile file;
   file.target_ = target;
@@ -101,8 +127,7 @@ Result<NewFile> NewFile::Continue(const Item& target, const std::string& mark,
   EBB_ASSIGN(const auto left, target.files->Stat(file.path_));
   // Namenodes let nobody append to a file that clients encode: it begins anew.
   if (left && !left->IsDirectory() && !left->erasure) {
-    // A command that was killed holds the lease for a minute: until then this is refused.
-    EBB_ASSIGN(file.stream_, target.files->Append(file.path_));
+    EBB_ASSIGN(file.stream_, AppendToPart(shell, target, file.path_));
     file.present_ = file.stream_->length();
     if (file.present_ <= most_bytes) return file;
     EBB_TRY(file.stream_->Close());

@@ -32,9 +32,11 @@ class NewFile {
   // replaced, else it stays and Create() or Finish() fails.
   [[nodiscard]] static Result<NewFile> Create(const Item& target, bool direct, bool overwrite);
   // Goes on with the file `<name>.<mark>._COPYING_`, if an earlier command has left one that has at
-  // most `most_bytes`; else makes it. Abandon() leaves the file for the next command.
-  [[nodiscard]] static Result<NewFile> Continue(const Item& target, const std::string& mark,
-                                                std::uint64_t most_bytes, bool overwrite);
+  // most `most_bytes`; else makes it. Waits for the lease of a command that was killed, 2 minutes at
+  // most. Abandon() leaves the file for the next command.
+  [[nodiscard]] static Result<NewFile> Continue(Shell& shell, const Item& target,
+                                                const std::string& mark, std::uint64_t most_bytes,
+                                                bool overwrite);
   // The bytes that an earlier command has written.
   [[nodiscard]] std::uint64_t present() const { return present_; }
   // Closes the file and gives it its name.

@@ -260,6 +260,7 @@ void Shell::ComplainOf(const std::function<Status()>& run) {
 }
 
 void Shell::Tell(std::string_view line) {
+  const std::lock_guard lock(mutex_);
   progress_.Clear();
   std::fflush(stdout);
   ToStandardError(fmt::format("{}\n", line));

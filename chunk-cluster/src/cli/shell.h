@@ -58,7 +58,7 @@ inline constexpr std::string_view kIsDirectory = "Is a directory";
 inline constexpr std::string_view kIsNotDirectory = "Is not a directory";
 inline constexpr std::string_view kFailed = "Input/output error";
 
-// One thread at a time, except for Complain(), ComplainOf() and progress().
+// One thread at a time, except for Complain(), ComplainOf(), Tell() and progress().
 class Shell {
  public:
   Shell(client::Configuration configuration, std::string command);

@@ -378,6 +378,18 @@ TEST_F(ShellTest, APartThatClientsEncodeBeginsAnew) {
   EXPECT_EQ(node_.Bytes(namenode_->finished().at(0).blockid()), Line("cat local").text);
 }
 
+TEST_F(ShellTest, APutThatIsResumedWaitsForTheLeaseOfTheCommandBefore) {
+  Store("XXXX");
+  *namenode_->located.mutable_lastblock() = namenode_->located.blocks(0);
+  namenode_->appends_to_refuse = 1;
+  const std::string mark = Line("stat -c %d-%i-%.3Y-%s local | tr -d .").text;
+  namenode_->names["/x." + mark.substr(0, mark.size() - 1) + "._COPYING_"] = false;
+  const auto answer = Run("-put -resume local /x");
+  EXPECT_EQ(answer.code, 0) << answer.text;
+  EXPECT_TRUE(Has(answer, "/x: waiting for the end of the lease")) << answer.text;
+  EXPECT_EQ(node_.Bytes(7), "XXXXline\n");
+}
+
 TEST_F(ShellTest, APutThatFailsKeepsItsPartForAnotherOneToResume) {
   node_.packets_until_end = 0;
   EXPECT_EQ(Run("-put -resume local /x").code, 1);

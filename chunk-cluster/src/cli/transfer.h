@@ -17,7 +17,7 @@ struct TransferSize {
 
 [[nodiscard]] Result<TransferSize> TransferSizeOf(const Words& words);
 
-// Files that are copied side by side, and what is to be done when all files are there. One thread
+// Files that are copied side by side, and the work that follows when all files are there. One thread
 // may call.
 class Transfer {
  public:

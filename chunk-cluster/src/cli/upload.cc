@@ -100,7 +100,7 @@ class Uploader {
     EBB_ASSIGN(const auto local, from.Stat());
     const auto mark = fmt::format("{}-{}-{}-{}", local.st_dev, local.st_ino, Millis(local.st_mtim),
                                   local.st_size);
-    EBB_ASSIGN(auto file, NewFile::Continue(target, mark, static_cast<std::uint64_t>(local.st_size),
+    EBB_ASSIGN(auto file, NewFile::Continue(shell_, target, mark, static_cast<std::uint64_t>(local.st_size),
                                             force_));
     EBB_TRY(from.Seek(file.present()));
     shell_.progress().Skip(file.present());

@@ -322,6 +322,8 @@ class FakeNamenode {
   int most_listed = 1000;
   // Another client makes a file of this name once its status was asked for.
   std::string appears;
+  // So many appends find the lease of another client.
+  int appends_to_refuse = 0;
   // Calls of these methods end with an exception of this class.
   std::map<std::string, std::string> exceptions;
 
@@ -370,6 +372,11 @@ class FakeNamenode {
           const std::lock_guard lock(mutex_);
           if (const auto at = exceptions.find(name); at != exceptions.end()) {
             return std::unexpected(Error{ErrorCode::kRemote, "as ordered", at->second});
+          }
+          if (name == "append" && appends_to_refuse-- > 0) {
+            return std::unexpected(
+                Error{ErrorCode::kRemote, "another client writes it",
+                      "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException"});
           }
           Response response;
           run(request, response);

@@ -1,5 +1,5 @@
 // Reads the data of one block group, which its client has encoded: data blocks are read in
-// parallel, and what is lost is decoded from other blocks of the group.
+// parallel, and lost cells are decoded from other blocks of the group.
 #pragma once
 
 #include <atomic>
@@ -95,7 +95,7 @@ class GroupReader {
   void AddHolder(int location);
   [[nodiscard]] std::uint64_t CellBytes(std::size_t unit) const;
   [[nodiscard]] Status Fetch(std::uint64_t begin, std::uint64_t end);
-  // What is to be read now, by unit: the wanted ranges, and what the lost ones are decoded from.
+  // The ranges to read now, by unit: those that are wanted, and the sources of those that are lost.
   [[nodiscard]] Result<std::vector<Range>> Plan(const std::vector<Range>& wanted);
   [[nodiscard]] bool HasBytes(std::size_t unit);
   [[nodiscard]] Status ReadAll(const std::vector<Range>& needed,

@@ -38,7 +38,7 @@ struct ReadCounts {
   std::uint64_t bytes = 0;
   // Those of servers on this machine.
   std::uint64_t local_bytes = 0;
-  // Those that were decoded here.
+  // Bytes that this client has decoded.
   std::uint64_t decoded_bytes = 0;
 };
 

@@ -237,7 +237,7 @@ TEST_F(StripedTest, AServerThatFailsInTheMiddleOfItsBlockIsReplaced) {
         nodes_[j]->read_packets_until_end = packets + 1;
         const auto what = fmt::format("servers {} and {} after {} packets", i, j, packets);
         ExpectRead(text, what);
-        // What is wrong is wrong at the end of the block.
+        // The last byte of the block is wrong.
         nodes_[j]->read_packets_until_end = 1'000'000;
         nodes_[j]->damages_reads = true;
         ExpectRead(text, "wrong: " + what);
