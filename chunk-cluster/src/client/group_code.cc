@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "gf/field.h"
+#include "gf/matrix.h"
 
 namespace ebb::client {
 
 namespace {
 
-using Row = std::vector<std::uint8_t>;
+using gf::Row;
 
 Row CauchyRows(std::size_t data, std::size_t parities) {
   Row rows;
@@ -58,34 +59,6 @@ Row ParityRows(const ErasurePolicy& policy) {
   return CauchyRows(policy.data_units, policy.parity_units);
 }
 
-void AddRow(Row& target, const Row& source, std::uint8_t factor) {
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    target[i] = static_cast<std::uint8_t>(target[i] ^ gf::Mul(factor, source[i]));
-  }
-}
-
-// Brings [matrix | identity] to [identity | inverse], in place, and drops the first half.
-void Invert(std::vector<Row>& rows) {
-  const std::size_t n = rows.size();
-  for (std::size_t r = 0; r < n; ++r) {
-    rows[r].resize(2 * n);
-    rows[r][n + r] = 1;
-  }
-  for (std::size_t c = 0; c < n; ++c) {
-    std::size_t pivot = c;
-    while (pivot < n && rows[pivot][c] == 0) ++pivot;
-    // Any of these codes decodes from all units that are enough by their number.
-    if (pivot == n) std::abort();
-    std::swap(rows[c], rows[pivot]);
-    const std::uint8_t inverse = gf::Inv(rows[c][c]);
-    for (auto& value : rows[c]) value = gf::Mul(value, inverse);
-    for (std::size_t r = 0; r < n; ++r) {
-      if (r != c) AddRow(rows[r], rows[c], rows[r][c]);
-    }
-  }
-  for (auto& row : rows) row.erase(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(n));
-}
-
 }  // namespace
 
 GroupCode::GroupCode(ErasurePolicy policy)
@@ -108,13 +81,14 @@ gf::LinearMap GroupCode::Decoder(std::span<const std::size_t> sources,
                                  std::span<const std::size_t> lost) const {
   std::vector<Row> data_of_sources;
   for (const std::size_t unit : sources) data_of_sources.push_back(RowOf(unit));
-  Invert(data_of_sources);
+  // Any of these codes decodes from all units that are enough by their number.
+  if (!gf::Invert(data_of_sources)) std::abort();
   Row coefficients;
   for (const std::size_t unit : lost) {
     const Row of_data = RowOf(unit);
     Row of_sources(data_units());
     for (std::size_t d = 0; d < data_units(); ++d) {
-      AddRow(of_sources, data_of_sources[d], of_data[d]);
+      gf::AddRow(of_sources, data_of_sources[d], of_data[d]);
     }
     coefficients.insert(coefficients.end(), of_sources.begin(), of_sources.end());
   }

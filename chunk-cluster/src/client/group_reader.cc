@@ -199,8 +199,7 @@ Status GroupReader::ReadAll(const std::vector<Range>& needed, const std::vector<
         ReadUnit(of[i], needed[of[i]]);
       } catch (const std::exception& error) {  // no memory; must not leave a thread
         units_[of[i]].have = {};
-        const std::lock_guard lock(mutex_);
-        no_memory_ = error.what();
+        units_[of[i]].no_memory = error.what();
       }
     });
   } catch (const std::exception& error) {
@@ -208,8 +207,10 @@ Status GroupReader::ReadAll(const std::vector<Range>& needed, const std::vector<
                 fmt::format("{} cannot be read for now: {}", read_.path, error.what()));
   }
   if (stopped_) return Fail(ErrorCode::kShutdown, "the read was cancelled");
-  if (const auto why = std::exchange(no_memory_, {}); !why.empty()) {
-    return Fail(ErrorCode::kBusy, fmt::format("{} cannot be read for now: {}", read_.path, why));
+  for (const std::size_t i : of) {
+    if (const auto why = std::exchange(units_[i].no_memory, {}); !why.empty()) {
+      return Fail(ErrorCode::kBusy, fmt::format("{} cannot be read for now: {}", read_.path, why));
+    }
   }
   return {};
 }
@@ -223,7 +224,7 @@ void GroupReader::ReadUnit(std::size_t index, const Range& range) {
       return;
     }
     unit.have = {};
-    Replace(unit, nullptr);
+    unit.reader.reset();
     if (stopped_) return;
     holder->failure = transfer::WithPeer(transfer::TransferAddress(holder->block.locs(0).id()),
                                          std::move(read).error());
@@ -240,9 +241,8 @@ Status GroupReader::ReadFrom(Holder& holder, std::size_t index, const Range& ran
     const std::uint64_t last = std::max(end, code_->policy().BlockBytes(in_group, index));
     transfer::ReadHooks hooks{.sockets = &sockets_};
     if (!read_.patient) hooks.connect = kImpatience;
-    EBB_ASSIGN(auto reader,
+    EBB_ASSIGN(unit.reader,
                OpenBlock(holder.block, holder.block.locs(0).id(), begin, last, hooks));
-    Replace(unit, std::move(reader));
   }
   unit.Make(range);
   for (std::uint64_t done = 0; done < range.size();) {
@@ -254,14 +254,8 @@ Status GroupReader::ReadFrom(Holder& holder, std::size_t index, const Range& ran
   if (unit.reader->position() < unit.reader->end()) return {};
   // The reader takes its leave of the server.
   (void)unit.reader->Next(1);
-  Replace(unit, nullptr);
+  unit.reader.reset();
   return {};
-}
-
-void GroupReader::Replace(Unit& unit, std::unique_ptr<transfer::BlockReader> reader) {
-  const std::lock_guard lock(mutex_);
-  unit.reader = std::move(reader);
-  if (unit.reader && stopped_) unit.reader->Shutdown();
 }
 
 void GroupReader::NoteFailures() {

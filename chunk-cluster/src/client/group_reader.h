@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -87,6 +86,8 @@ class GroupReader {
     std::unique_ptr<std::byte[]> bytes;
     std::uint64_t capacity = 0;
     bool local = false;
+    // Why the thread of the unit could not read it; empty if it could.
+    std::string no_memory;
 
     void Make(const Range& range);
     [[nodiscard]] Holder* usable();
@@ -102,7 +103,6 @@ class GroupReader {
                                const std::vector<std::size_t>& of);
   void ReadUnit(std::size_t index, const Range& range);
   [[nodiscard]] Status ReadFrom(Holder& holder, std::size_t index, const Range& range);
-  void Replace(Unit& unit, std::unique_ptr<transfer::BlockReader> reader);
   void NoteFailures();
   void Decode();
   [[nodiscard]] Error Unreadable();
@@ -114,8 +114,6 @@ class GroupReader {
   // Of all readers, also of those that are being opened.
   OpenSockets sockets_;
   std::vector<Unit> units_;
-  // Why a thread could not read a unit.
-  std::string no_memory_;
   std::optional<std::uint64_t> row_;
   // The units that are decoded in the present row, from which units, and over which bytes of their
   // cells.
@@ -124,7 +122,6 @@ class GroupReader {
   Range decoded_;
   bool local_ = false;
   std::atomic<bool> stopped_ = false;
-  std::mutex mutex_;
 };
 
 }  // namespace ebb::client
