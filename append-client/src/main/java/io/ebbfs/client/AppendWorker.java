@@ -10,8 +10,10 @@ import org.apache.hadoop.security.AccessControlException;
 
 /**
  * The thread of a writer: sends its batches to a lane, and goes on in the next lane when the lane
- * ends. A batch without an answer goes to the next lane only after the old lane is sealed and its
- * ledger was asked, so that no record is in the file twice.
+ * ends. A finished lane has no batch that was not answered, so its writers go on at once, and the
+ * creator of the next lane seals the finished one. After a broken lane a batch without an answer
+ * goes to the next lane only when the broken lane is sealed and its ledger was asked, so that no
+ * record is in the file twice.
  */
 final class AppendWorker {
   private static final long RETRY_MILLIS = 200;
@@ -21,13 +23,15 @@ final class AppendWorker {
   private final UUID writer;
   private final AppendOptions options;
   private final PendingBatches batches;
-  private final LaneSealer sealer;
   private final LaneFinder finder;
   private final Thread thread;
   private final Thread renewal;
 
   /** The lane in use, or the lane that has ended and is not settled. Of the worker's thread. */
   private LaneFinder.Joined joined;
+
+  /** The finished lane that this writer has left, as long as it has joined no other lane. */
+  private Optional<LaneFinder.Finished> left = Optional.empty();
 
   /** Answers of the lane in use arrive here, on the thread of its connection. */
   private volatile Answers answers;
@@ -37,8 +41,7 @@ final class AppendWorker {
     this.writer = writer;
     this.options = options;
     this.batches = batches;
-    this.sealer = new LaneSealer(files);
-    this.finder = new LaneFinder(files, sealer, options);
+    this.finder = new LaneFinder(files, new LaneSealer(files), options);
     this.thread = new Thread(this::run, "append to " + files.path());
     this.renewal = new Thread(this::renewLeases, "leases of " + files.path());
     thread.setDaemon(true);
@@ -71,10 +74,14 @@ final class AppendWorker {
     }
   }
 
-  /** Settles a lane that has ended, and sends what waits. */
+  /** Leaves a lane that has ended, and sends what waits. */
   private void step() throws IOException, InterruptedException {
     if (joined != null && answers.end().isPresent()) {
-      settle();
+      if (isFinished() && batches.hasPending()) {
+        goOn();
+      } else {
+        settle();
+      }
     }
     if (!batches.hasWaiting()) {
       return;
@@ -105,15 +112,39 @@ final class AppendWorker {
         patiently(
             deadline -> {
               answers = new Answers(batches);
-              return finder.join(slot, writer, answers::take, deadline);
+              return finder.join(slot, writer, answers::take, left, deadline);
             });
+    Optional<LaneFinder.Finished> finished = left;
+    left = Optional.empty();
+    if (joined.created()) {
+      LaneName name = joined.name();
+      patiently(
+          deadline -> {
+            finder.sealOlder(name, finished, deadline);
+            return name;
+          });
+    }
+  }
+
+  private boolean isFinished() {
+    return answers.end().orElseThrow().getResult() == Result.FINISHED;
+  }
+
+  /** The batches without an answer are not in the finished lane, and go to the next one. */
+  private void goOn() {
+    joined.connection().close();
+    left =
+        Optional.of(
+            new LaneFinder.Finished(joined.name(), joined.lane(), answers.end().orElseThrow()));
+    batches.sendAgain();
+    joined = null;
   }
 
   /** The lane has ended: seals it, and asks its ledger for the batches without an answer. */
   private void settle() throws IOException, InterruptedException {
     joined.connection().close();
     BatchAnswerProto end = answers.end().orElseThrow();
-    boolean finished = end.getResult() == Result.FINISHED;
+    boolean finished = isFinished();
     if (!finished && batches.oldestSent().isEmpty() && rejoin()) {
       return;
     }
@@ -121,7 +152,7 @@ final class AppendWorker {
     long sealed =
         patiently(
             deadline ->
-                sealer.seal(
+                finder.seal(
                     name,
                     Optional.of(joined.lane()),
                     finished ? Optional.of(end) : Optional.empty(),
@@ -142,7 +173,7 @@ final class AppendWorker {
     try {
       LaneConnection connection = LaneConnection.join(joined.lane(), writer, next::take);
       answers = next;
-      joined = new LaneFinder.Joined(joined.name(), joined.lane(), connection);
+      joined = new LaneFinder.Joined(joined.name(), joined.lane(), connection, false);
       return true;
     } catch (LaneBusyException usedByOthers) {
       joined = null;

@@ -101,7 +101,7 @@ final class LaneCreator {
               .setIdleMillis(idleMillis)
               .build();
       try {
-        return new Joined(name, lane, LaneConnection.create(lane, writer, answers));
+        return new Joined(name, lane, LaneConnection.create(lane, writer, answers), true);
       } catch (IOException refused) {
         last = refused;
         exclude(refused, block, ledger);

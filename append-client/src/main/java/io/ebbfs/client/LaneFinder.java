@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 
 /**
  * Joins a writer to the lane of a slot: the newest lane if it takes records, or else a new one.
- * Seals what is in the way, and all older lanes.
+ * Seals lanes in the order of their generations, so that the records of a writer keep their order.
  */
 final class LaneFinder {
   private static final long POLL_MILLIS = 50;
@@ -37,18 +37,34 @@ final class LaneFinder {
     this.creator = new LaneCreator(files, options.idleMillis());
   }
 
-  /** A lane that the writer has joined. */
-  record Joined(LaneName name, LaneProto lane, LaneConnection connection) {}
+  /**
+   * A lane that the writer has joined.
+   *
+   * @param created whether this writer has created the lane, and so has to seal the older ones
+   */
+  record Joined(LaneName name, LaneProto lane, LaneConnection connection, boolean created) {}
 
-  /** Joins the lane of the slot, or of another one if too many others use it. */
-  Joined join(int slot, UUID writer, Consumer<BatchAnswerProto> answers, Deadline deadline)
+  /** A lane that its leader has finished, with the answer that tells its lengths. */
+  record Finished(LaneName name, LaneProto lane, BatchAnswerProto answer) {}
+
+  /**
+   * Joins the lane of the slot, or of another slot if too many writers use the lane.
+   *
+   * @param finished the lane that the writer comes from, which takes no records any more
+   */
+  Joined join(
+      int slot,
+      UUID writer,
+      Consumer<BatchAnswerProto> answers,
+      Optional<Finished> finished,
+      Deadline deadline)
       throws IOException, InterruptedException {
     long pause = BUSY_MILLIS;
     IOException last = null;
     for (int from = slot; ; ) {
       deadline.check("no lane of %s takes records".formatted(files.path()), last);
       try {
-        Optional<Joined> joined = tryToJoin(from, writer, answers, deadline);
+        Optional<Joined> joined = tryToJoin(from, writer, answers, finished);
         if (joined.isPresent()) {
           return joined.get();
         }
@@ -63,30 +79,39 @@ final class LaneFinder {
 
   /** Empty if another writer has been faster. */
   private Optional<Joined> tryToJoin(
-      int slot, UUID writer, Consumer<BatchAnswerProto> answers, Deadline deadline)
+      int slot, UUID writer, Consumer<BatchAnswerProto> answers, Optional<Finished> finished)
       throws IOException, InterruptedException {
-    List<LaneName> ledgers = files.ledgers(Optional.of(slot));
     Optional<LaneName> newest =
-        ledgers.stream().max(Comparator.comparingLong(LaneName::generation));
+        files.ledgers(Optional.of(slot)).stream()
+            .max(Comparator.comparingLong(LaneName::generation));
     if (newest.isEmpty()) {
       return created(() -> creator.createFirst(files.first(slot), writer, answers));
     }
     LaneName name = newest.get();
-    Optional<LaneProto> lane = awaitLane(name);
-    sealOlder(name, ledgers, deadline);
-    if (files.sealedBytes(name).isEmpty() && lane.isPresent() && lane.get().hasBlock()) {
-      try {
-        return Optional.of(
-            new Joined(name, lane.get(), LaneConnection.join(lane.get(), writer, answers)));
-      } catch (LaneBusyException busy) {
-        throw busy;
-      } catch (IOException ended) {
-        sealer.seal(name, lane, Optional.empty(), deadline);
+    if (finished.isEmpty() || !finished.get().name().equals(name)) {
+      Optional<Joined> joined = joinOpen(name, writer, answers);
+      if (joined.isPresent()) {
+        return joined;
       }
-    } else {
-      sealer.seal(name, lane, Optional.empty(), deadline);
     }
     return created(() -> creator.create(name.next(), writer, answers));
+  }
+
+  /** Empty if the lane takes no records any more. */
+  private Optional<Joined> joinOpen(LaneName name, UUID writer, Consumer<BatchAnswerProto> answers)
+      throws IOException, InterruptedException {
+    Optional<LaneProto> lane = awaitLane(name);
+    if (lane.isEmpty() || !lane.get().hasBlock() || files.sealedBytes(name).isPresent()) {
+      return Optional.empty();
+    }
+    try {
+      LaneConnection connection = LaneConnection.join(lane.get(), writer, answers);
+      return Optional.of(new Joined(name, lane.get(), connection, false));
+    } catch (LaneBusyException busy) {
+      throw busy;
+    } catch (IOException ended) {
+      return Optional.empty();
+    }
   }
 
   private interface Creation {
@@ -106,15 +131,40 @@ final class LaneFinder {
   }
 
   /**
-   * Seals the lanes of the slot that are older than its newest one. There is one if two writers
-   * have created a first lane at once, or if a writer has died between two steps.
+   * Seals the lane, and before it all older lanes of its slot: a writer goes on in the next lane
+   * before the lane that is full is sealed.
+   *
+   * @param finished the answer of the leader that has finished the lane, if there is one
+   * @return the bytes of the block that are part of the file
    */
-  private void sealOlder(LaneName newest, List<LaneName> ledgers, Deadline deadline)
+  long seal(
+      LaneName name,
+      Optional<LaneProto> lane,
+      Optional<BatchAnswerProto> finished,
+      Deadline deadline)
       throws IOException, InterruptedException {
+    sealOlder(name, Optional.empty(), deadline);
+    return sealer.seal(name, lane, finished, deadline);
+  }
+
+  /**
+   * Seals the lanes of the slot that are older than this one.
+   *
+   * @param finished what the caller knows of one of them
+   */
+  void sealOlder(LaneName newest, Optional<Finished> finished, Deadline deadline)
+      throws IOException, InterruptedException {
+    List<LaneName> ledgers = files.ledgers(Optional.of(newest.slot()));
     for (LaneName name : files.blocks(Optional.of(newest.slot()))) {
-      if (name.generation() < newest.generation() && ledgers.contains(name)) {
-        sealer.seal(name, awaitLane(name), Optional.empty(), deadline);
+      if (name.generation() >= newest.generation() || !ledgers.contains(name)) {
+        continue;
       }
+      Optional<Finished> known = finished.filter(lane -> lane.name().equals(name));
+      sealer.seal(
+          name,
+          known.isPresent() ? known.map(Finished::lane) : awaitLane(name),
+          known.map(Finished::answer),
+          deadline);
     }
   }
 

@@ -21,6 +21,11 @@ import org.apache.hadoop.ipc.RemoteException;
 final class LaneSealer {
   private static final long POLL_MILLIS = 100;
 
+  /** Servers report a final block at once. */
+  private static final long REPORTED_MILLIS = 5_000;
+
+  private static final long REPORT_POLL_MILLIS = 20;
+
   private final LaneFiles files;
   private final ClientProtocol namenode;
   private final String recoverer = "EBBFS_SEAL_" + UUID.randomUUID();
@@ -50,13 +55,13 @@ final class LaneSealer {
         join(name, 0);
         return 0;
       }
-      if (lane.isPresent() && lane.get().hasBlock() && finished.isPresent()) {
-        complete(name, lane.get(), finished.get());
+      if (lane.isPresent() && finished.isPresent() && complete(name, lane.get(), finished.get())) {
+        files.setSealedBytes(name, finished.get().getBlockBytes());
+      } else {
+        close(name.ledger(), deadline);
+        close(name.block(), deadline);
+        files.setSealedBytes(name, wholeBytes(name, deadline));
       }
-      close(name.ledger(), deadline);
-      close(name.block(), deadline);
-      long whole = wholeBytes(name, deadline);
-      files.setSealedBytes(name, whole);
       sealed = files.sealedBytes(name);
     }
     long bytes = sealed.orElseThrow(() -> new IOException(name.ledger() + " lost its attributes"));
@@ -65,25 +70,39 @@ final class LaneSealer {
   }
 
   /**
-   * Closes both files with the lengths that the leader tells. If that fails, recovery closes them.
+   * Closes both files with the lengths that the leader tells: it has finished the lane, so all
+   * batches in the block are whole.
+   *
+   * @return false if recovery must close them
    */
-  private void complete(LaneName name, LaneProto lane, BatchAnswerProto finished) {
+  private boolean complete(LaneName name, LaneProto lane, BatchAnswerProto finished)
+      throws InterruptedException {
     try {
-      complete(name.ledger(), lane.getLedger(), finished.getLedgerBytes());
-      complete(name.block(), lane.getBlock(), finished.getBlockBytes());
+      return complete(name.ledger(), lane.getLedger(), finished.getLedgerBytes())
+          && complete(name.block(), lane.getBlock(), finished.getBlockBytes());
     } catch (IOException recoveryCloses) {
-      return;
+      return false;
     }
   }
 
-  private void complete(String path, OpenBlockProto open, long bytes) throws IOException {
+  private boolean complete(String path, OpenBlockProto open, long bytes)
+      throws IOException, InterruptedException {
     HdfsFileStatus status = namenode.getFileInfo(path);
     if (status == null) {
-      return;
+      return false;
     }
     ExtendedBlock block = PBHelperClient.convert(open.getBlock());
     block.setNumBytes(bytes);
-    namenode.complete(path, files.leaseHolder(), block, status.getFileId());
+    // False as long as too few servers have told the namenode that the block is final.
+    Deadline reports = Deadline.in(REPORTED_MILLIS);
+    while (!namenode.complete(path, files.leaseHolder(), block, status.getFileId())) {
+      if (reports.isOver()) {
+        return false;
+      }
+      Thread.sleep(REPORT_POLL_MILLIS);
+    }
+    status = namenode.getFileInfo(path);
+    return status != null && status.getLen() == bytes;
   }
 
   /** Waits until the file is closed, or gone. */

@@ -95,6 +95,11 @@ final class PendingBatches {
     return closed && sent.isEmpty() && waiting.isEmpty();
   }
 
+  /** Whether there are batches that are not stored. */
+  synchronized boolean hasPending() {
+    return !sent.isEmpty() || !waiting.isEmpty();
+  }
+
   synchronized boolean hasWaiting() {
     return !waiting.isEmpty();
   }

@@ -7,6 +7,7 @@ import io.ebbfs.client.LaneFinder.Joined;
 import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.namenode.NamenodeServer;
 import io.ebbfs.namenode.ReportingServers;
+import io.ebbfs.protocol.proto.AppendProtos.BatchAnswerProto;
 import io.ebbfs.protocol.proto.AppendProtos.LaneProto;
 import io.ebbfs.protocol.proto.AppendProtos.OpAppendRecordsProto;
 import java.io.IOException;
@@ -89,7 +90,7 @@ class LanesAtNamenodeTest {
   }
 
   private static Joined join(LaneFiles lanes) throws Exception {
-    return finder(lanes).join(0, WRITER, answer -> {}, Deadline.in(20_000));
+    return finder(lanes).join(0, WRITER, answer -> {}, Optional.empty(), Deadline.in(20_000));
   }
 
   private static void judge(TestLeader.Judge judge) {
@@ -179,7 +180,10 @@ class LanesAtNamenodeTest {
     lanes.removeOldLedgers(given);
     assertThat(exists(old.ledger())).as("the ledger of a lane that is not sealed").isTrue();
 
-    join(lanes).connection().close();
+    Joined next = join(lanes);
+    next.connection().close();
+    assertThat(next.created()).isTrue();
+    finder(lanes).sealOlder(next.name(), Optional.empty(), Deadline.in(20_000));
     assertThat(exists(old.block())).isFalse();
     lanes.removeOldLedgers(given);
     assertThat(exists(old.ledger())).isFalse();
@@ -233,6 +237,50 @@ class LanesAtNamenodeTest {
     files.deleteSnapshot(new Path("/later"), "s");
     sealer.seal(name, Optional.empty(), Optional.empty(), Deadline.in(1_000));
     assertThat(files.getFileStatus(new Path("/later/f")).getLen()).isEqualTo(100);
+  }
+
+  @Test
+  void anOlderLaneComesFirstIntoTheFile() throws Exception {
+    LaneFiles lanes = open("/order");
+    long fileId = lanes.requireFile().getFileId();
+    LaneName older = new LaneName("/", fileId, 0, 1);
+    int bytes = 100;
+    for (LaneName name : List.of(older, older.next())) {
+      files.create(new Path(name.ledger())).close();
+      closedBlock(lanes, name.block(), bytes);
+      lanes.setSealedBytes(name, bytes);
+      bytes += 1;
+    }
+    finder(lanes).seal(older.next(), Optional.empty(), Optional.empty(), Deadline.in(20_000));
+
+    assertThat(files.getFileBlockLocations(new Path("/order"), 0, 1_000))
+        .extracting(block -> block.getLength())
+        .containsExactly(100L, 101L);
+  }
+
+  @Test
+  void aWriterThatComesFromAFinishedLaneDoesNotAskItsLeaderAgain() throws Exception {
+    LaneFiles lanes = open("/finished");
+    judge(op -> usesDeadServer(op.getLane()) ? refusalOfDead() : "");
+    Joined first = join(lanes);
+    first.connection().close();
+    leader.operations.clear();
+    other.operations.clear();
+    Joined next =
+        finder(lanes)
+            .join(
+                0,
+                WRITER,
+                answer -> {},
+                Optional.of(
+                    new LaneFinder.Finished(
+                        first.name(), first.lane(), BatchAnswerProto.getDefaultInstance())),
+                Deadline.in(20_000));
+    next.connection().close();
+
+    assertThat(next.name()).isEqualTo(first.name().next());
+    assertThat(leader.operations).noneMatch(OpAppendRecordsProto::getJoinOnly);
+    assertThat(other.operations).noneMatch(OpAppendRecordsProto::getJoinOnly);
   }
 
   private static void closedBlock(LaneFiles lanes, String path, int bytes) throws IOException {

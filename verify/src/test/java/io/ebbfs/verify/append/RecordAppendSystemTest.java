@@ -7,10 +7,12 @@ import io.ebbfs.client.AppendOptions;
 import io.ebbfs.client.RecordAppender;
 import io.ebbfs.testbed.cluster.LocalCluster;
 import io.ebbfs.verify.cluster.VerifyCluster;
+import io.ebbfs.verify.cluster.VerifyConfiguration;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -149,7 +151,14 @@ class RecordAppendSystemTest {
   void eachStoredRecordIsInTheFileOnceWhateverDies() throws Exception {
     System.out.println("seed " + seed);
     try (VerifyCluster started =
-        VerifyCluster.start(directory.resolve("cluster"), 3, 1, Map.of())) {
+        VerifyCluster.start(
+            directory.resolve("cluster"),
+            3,
+            1,
+            Map.of(
+                "namenode.yaml",
+                "mendPlacements: false\n%sauditLog: %s\n"
+                    .formatted(VerifyConfiguration.NAMENODE, auditLog())))) {
       cluster = started.local();
       Configuration conf = new Configuration();
       conf.setInt("ipc.client.connect.max.retries", 100);
@@ -159,7 +168,8 @@ class RecordAppendSystemTest {
               DistributedFileSystem.newInstance(URI.create(cluster.stockClient().uri()), conf);
       refusesBadRecords();
       List<Thread> writers = startWriters();
-      awaitProgress(100);
+      awaitProgress(500);
+      checkCallsWithoutFaults();
       int server = random.nextInt(3);
       cluster.killServer(server);
       awaitProgress(100);
@@ -181,6 +191,18 @@ class RecordAppendSystemTest {
           .noneMatch(path -> path.getName().startsWith("."));
       files.close();
     }
+  }
+
+  private java.nio.file.Path auditLog() {
+    return directory.resolve("audit.log");
+  }
+
+  /** The writers of a full lane go on in the next one, and one of them seals the full lane. */
+  private void checkCallsWithoutFaults() throws Exception {
+    List<String> calls = Files.readAllLines(auditLog());
+    long full = calls.stream().filter(line -> line.contains("cmd=concat")).count();
+    assertThat(full).as("lanes that are part of the file").isGreaterThanOrEqualTo(2);
+    assertThat(calls).as("recoveries").noneMatch(line -> line.contains("cmd=recoverLease"));
   }
 
   private void refusesBadRecords() throws Exception {

@@ -32,8 +32,8 @@ public final class PlanReaders {
    * Checks that the caller of the present call may read a file, and that the file has the block.
    *
    * @throws FileNotFoundException if the file does not exist, or does not have the block
-   * @throws IOException if the caller may not read the file; no AccessControlException, which tells a
-   *     client that this namenode serves no plans to users
+   * @throws IOException if the caller may not read the file; no AccessControlException, which tells
+   *     a client that this namenode serves no plans to users
    */
   void check(String path, long blockId) throws IOException {
     CurrentCall call = CurrentCall.get();
