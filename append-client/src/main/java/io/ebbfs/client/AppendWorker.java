@@ -83,7 +83,7 @@ final class AppendWorker {
         settle();
       }
     }
-    if (!batches.hasWaiting()) {
+    if (!batches.isReady()) {
       return;
     }
     if (joined == null) {

@@ -9,7 +9,8 @@ import java.util.concurrent.Executor;
 
 /**
  * The records of a writer that are not stored yet, as batches in order: batches that were sent, and
- * behind them batches that were not. Thread-safe.
+ * behind them batches that were not. While an answer is awaited, records gather until a batch is
+ * full: a batch for each record would cost a message and an answer each. Thread-safe.
  */
 final class PendingBatches {
   private final int batchBytes;
@@ -83,9 +84,9 @@ final class PendingBatches {
     notifyAll();
   }
 
-  /** Waits until a batch waits, the writer closes and all is stored, or somebody wakes. */
+  /** Waits until a batch is to be sent, the writer closes and all is stored, or somebody wakes. */
   synchronized void awaitWork() throws InterruptedException {
-    while (!woken && waiting.isEmpty() && !isDone()) {
+    while (!woken && !isReady() && !isDone()) {
       wait();
     }
     woken = false;
@@ -100,17 +101,20 @@ final class PendingBatches {
     return !sent.isEmpty() || !waiting.isEmpty();
   }
 
-  synchronized boolean hasWaiting() {
-    return !waiting.isEmpty();
+  /** Whether a batch is to be sent now: a full one, or any if no answer is awaited. */
+  synchronized boolean isReady() {
+    return waiting.size() > 1
+        || !waiting.isEmpty() && (sent.isEmpty() || waiting.peek().lengthBytes() >= batchBytes);
   }
 
-  /** The next batch, which counts as sent from now on. */
+  /** The batch that is to be sent now. It counts as sent from now on. */
   synchronized Optional<Batch> send() {
-    Batch next = waiting.poll();
-    if (next != null) {
-      sent.add(next);
+    if (!isReady()) {
+      return Optional.empty();
     }
-    return Optional.ofNullable(next);
+    Batch next = waiting.remove();
+    sent.add(next);
+    return Optional.of(next);
   }
 
   /** The oldest batch that was sent is stored. */

@@ -36,6 +36,22 @@ class PendingBatchesTest {
   }
 
   @Test
+  void recordsGatherWhileAnAnswerIsAwaited() throws Exception {
+    add(10);
+    assertThat(batches.send()).isPresent();
+    add(10);
+    add(20);
+    assertThat(batches.send()).as("a batch that is not full").isEmpty();
+    add(80);
+    assertThat(batches.send().orElseThrow().lengthBytes()).isEqualTo(30);
+    assertThat(batches.send()).isEmpty();
+    batches.stored(0);
+    assertThat(batches.send()).isEmpty();
+    batches.stored(1);
+    assertThat(batches.send().orElseThrow().lengthBytes()).isEqualTo(80);
+  }
+
+  @Test
   void batchesWithoutAnAnswerAreSentAgainInTheirOrder() throws Exception {
     for (int i = 0; i < 3; i++) {
       add(100);
