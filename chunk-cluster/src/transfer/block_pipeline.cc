@@ -63,20 +63,36 @@ ebb::Status BlockPipeline::AwaitSetUp() {
   return CheckResponse(response, bad.empty() ? socket_.peer() : bad, block_id_, "write");
 }
 
-ebb::Status BlockPipeline::Append(std::span<const std::byte> data) {
+ebb::Status BlockPipeline::Append(std::span<const std::span<const std::byte>> parts) {
+  EBB_TRY(SendParts(parts));
+  return AwaitAcknowledgements(0);
+}
+
+ebb::Status BlockPipeline::SendParts(std::span<const std::span<const std::byte>> parts) {
+  packet_.clear();
+  for (auto part : parts) {
+    while (!part.empty()) {
+      const std::size_t n = std::min(part.size(), PacketRoom() - packet_.size());
+      if (packet_.empty() && n == PacketRoom()) {
+        EBB_TRY(SendPacket(part.first(n)));
+      } else {
+        packet_.insert(packet_.end(), part.begin(), part.begin() + static_cast<std::ptrdiff_t>(n));
+        if (packet_.size() == PacketRoom()) {
+          EBB_TRY(SendPacket(packet_));
+          packet_.clear();
+        }
+      }
+      part = part.subspan(n);
+    }
+  }
+  if (packet_.empty()) return {};
+  return SendPacket(packet_);
+}
+
+std::size_t BlockPipeline::PacketRoom() const {
   // A packet that begins inside a chunk ends where the chunk ends.
   const std::size_t in_chunk = length_ % format::kDefaultBytesPerChecksum;
-  if (in_chunk != 0 && !data.empty()) {
-    const std::size_t n = std::min(data.size(), format::kDefaultBytesPerChecksum - in_chunk);
-    EBB_TRY(SendPacket(data.first(n)));
-    data = data.subspan(n);
-  }
-  while (!data.empty()) {
-    const std::size_t n = std::min(data.size(), kPacketDataBytes);
-    EBB_TRY(SendPacket(data.first(n)));
-    data = data.subspan(n);
-  }
-  return AwaitAcknowledgements(0);
+  return in_chunk == 0 ? kPacketDataBytes : format::kDefaultBytesPerChecksum - in_chunk;
 }
 
 ebb::Status BlockPipeline::SendPacket(std::span<const std::byte> data) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "append.pb.h"
 #include "common/error.h"
@@ -24,8 +25,8 @@ class BlockPipeline {
   // cannot be used, if one of them refuses.
   [[nodiscard]] static Result<std::unique_ptr<BlockPipeline>> Open(const OpenBlockProto& block);
 
-  // Appends the bytes. Returns when all servers have them.
-  [[nodiscard]] Status Append(std::span<const std::byte> data);
+  // Appends the parts, one after the other. Returns when all servers have them.
+  [[nodiscard]] Status Append(std::span<const std::span<const std::byte>> parts);
   // Makes the block final at all servers.
   [[nodiscard]] Status Finish();
   // Makes a running call fail. Thread-safe.
@@ -36,6 +37,9 @@ class BlockPipeline {
  private:
   BlockPipeline(Socket socket, std::uint64_t block_id, int servers);
   [[nodiscard]] Status AwaitSetUp();
+  [[nodiscard]] Status SendParts(std::span<const std::span<const std::byte>> parts);
+  // How many bytes the next packet may have.
+  [[nodiscard]] std::size_t PacketRoom() const;
   [[nodiscard]] Status SendPacket(std::span<const std::byte> data);
   // Waits until at most `open` packets are without acknowledgement.
   [[nodiscard]] Status AwaitAcknowledgements(std::int64_t open);
@@ -47,6 +51,8 @@ class BlockPipeline {
   std::uint64_t length_ = 0;
   std::int64_t sequence_ = 0;
   std::int64_t acknowledged_ = 0;
+  // The bytes of a packet that come from several parts.
+  std::vector<std::byte> packet_;
 };
 
 }  // namespace ebb::transfer

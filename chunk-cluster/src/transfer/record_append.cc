@@ -111,13 +111,13 @@ Status RecordAppend::Run() {
 }
 
 Result<std::vector<std::byte>> RecordAppend::ReadBatch(std::size_t length) {
-  std::vector<std::byte> data;
-  while (data.size() < length) {
-    const std::size_t begin = data.size();
-    data.resize(std::min(length, begin + kBatchBufferBytes));
-    EBB_TRY(reader_.ReadExact(std::span(data).subspan(begin), kPeerTimeout));
+  std::vector<std::byte> buffer = lane_.TakeBuffer();
+  for (std::size_t end = 0; end < length;) {
+    const std::size_t begin = std::exchange(end, std::min(length, end + kBatchBufferBytes));
+    if (buffer.size() < end) buffer.resize(end);
+    EBB_TRY(reader_.ReadExact(std::span(buffer).subspan(begin, end - begin), kPeerTimeout));
   }
-  return data;
+  return buffer;
 }
 
 Status RecordAppend::TakeBatch(const BatchProto& header) {
@@ -132,11 +132,11 @@ Status RecordAppend::TakeBatch(const BatchProto& header) {
                         .length_bytes = header.lengthbytes(),
                         .end = 0,
                         .checksum = header.checksum()},
-              .data = {},
+              .buffer = {},
               .writer = link_};
-  EBB_ASSIGN(batch.data, ReadBatch(header.lengthbytes()));
+  EBB_ASSIGN(batch.buffer, ReadBatch(header.lengthbytes()));
   if (link_->ended()) return {};
-  if (Crc32c(0, batch.data) != header.checksum()) {
+  if (Crc32c(0, batch.data()) != header.checksum()) {
     return Fail(ErrorCode::kCorrupt, fmt::format("the records from {} on contradict their checksum",
                                                  header.firstrecord()));
   }

@@ -40,7 +40,7 @@ class RecordAppend {
  private:
   class Link;
 
-  // The bytes of a batch. Memory is taken as they come.
+  // A buffer that begins with the bytes of a batch. Memory is taken as they come.
   [[nodiscard]] Result<std::vector<std::byte>> ReadBatch(std::size_t length);
   [[nodiscard]] Status TakeBatch(const BatchProto& header);
 

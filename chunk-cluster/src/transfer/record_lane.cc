@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kMaxBytesUnderWay = 16 << 20;
 // Bytes that are written between two waits for the servers of the pipeline.
 constexpr std::size_t kMaxGroupBytes = 4 << 20;
+// Memory of stored batches that a lane keeps for the next ones.
+constexpr std::size_t kMaxSpareBytes = 4 << 20;
 // Whoever seals the lane reads the whole ledger.
 constexpr std::uint64_t kMaxLedgerBytes = 4 << 20;
 // Groups between the two threads.
@@ -76,6 +78,15 @@ void RecordLane::Leave(const std::shared_ptr<LaneWriter>& writer) {
   asked_to_finish_.erase(writer);
 }
 
+std::vector<std::byte> RecordLane::TakeBuffer() {
+  const std::lock_guard lock(mutex_);
+  if (spare_.empty()) return {};
+  std::vector<std::byte> buffer = std::move(spare_.back());
+  spare_.pop_back();
+  spare_bytes_ -= buffer.capacity();
+  return buffer;
+}
+
 void RecordLane::Append(Batch batch) {
   std::unique_lock lock(mutex_);
   changed_.wait(
@@ -83,15 +94,15 @@ void RecordLane::Append(Batch batch) {
   // The end of the lane answers for all batches that were not taken.
   if (state_ != State::kOpen) return;
   asked_to_finish_.erase(batch.writer);
-  if (batch.data.size() > capacity_ - block_end_ ||
+  if (batch.data().size() > capacity_ - block_end_ ||
       LedgerEntry::kBytes > std::min(capacity_, kMaxLedgerBytes) - ledger_end_) {
     state_ = State::kFinishing;
     changed_.notify_all();
     return;
   }
-  block_end_ += batch.data.size();
+  block_end_ += batch.data().size();
   ledger_end_ += LedgerEntry::kBytes;
-  bytes_under_way_ += batch.data.size();
+  bytes_under_way_ += batch.data().size();
   batch.entry.end = block_end_;
   waiting_.push_back(std::move(batch));
   changed_.notify_all();
@@ -171,7 +182,7 @@ RecordLane::Group RecordLane::NextGroup() {
   Group group;
   if (state_ == State::kBroken) return group;
   for (std::size_t bytes = 0; !waiting_.empty() && bytes < kMaxGroupBytes;) {
-    bytes += waiting_.front().data.size();
+    bytes += waiting_.front().data().size();
     group.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }
@@ -184,7 +195,8 @@ ebb::Status RecordLane::WriteEntries(const Group& group) {
     const auto out = std::span(entries).subspan(i * LedgerEntry::kBytes);
     group[i].entry.Encode(out.first<LedgerEntry::kBytes>());
   }
-  return ledger_->Append(entries);
+  const std::span<const std::byte> all(entries);
+  return ledger_->Append({&all, 1});
 }
 
 void RecordLane::WriteBlock() {
@@ -194,7 +206,7 @@ void RecordLane::WriteBlock() {
         lock, [&] { return state_ == State::kBroken || !entered_.empty() || ledger_done_; });
     if (state_ == State::kBroken) return;
     if (entered_.empty()) break;
-    const Group group = std::move(entered_.front());
+    Group group = std::move(entered_.front());
     entered_.pop_front();
     changed_.notify_all();
     lock.unlock();
@@ -212,21 +224,20 @@ void RecordLane::WriteBlock() {
 }
 
 ebb::Status RecordLane::WriteBatches(const Group& group) {
-  if (group.size() == 1) return block_->Append(group.front().data);
-  std::vector<std::byte> together;
-  std::size_t bytes = 0;
-  for (const Batch& batch : group) bytes += batch.data.size();
-  together.reserve(bytes);
-  for (const Batch& batch : group) {
-    together.insert(together.end(), batch.data.begin(), batch.data.end());
-  }
-  return block_->Append(together);
+  std::vector<std::span<const std::byte>> parts;
+  parts.reserve(group.size());
+  for (const Batch& batch : group) parts.push_back(batch.data());
+  return block_->Append(parts);
 }
 
-void RecordLane::Stored(const Group& group) {
+void RecordLane::Stored(Group& group) {
   const std::lock_guard lock(mutex_);
-  for (const Batch& batch : group) {
-    bytes_under_way_ -= batch.data.size();
+  for (Batch& batch : group) {
+    bytes_under_way_ -= batch.data().size();
+    if (spare_bytes_ + batch.buffer.capacity() <= kMaxSpareBytes) {
+      spare_bytes_ += batch.buffer.capacity();
+      spare_.push_back(std::move(batch.buffer));
+    }
     BatchAnswerProto answer;
     answer.set_result(BatchAnswerProto::STORED);
     answer.set_firstrecord(batch.entry.first_record);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,8 +43,13 @@ inline constexpr std::size_t kMaxLaneWriters = 256;
 
 struct Batch {
   LedgerEntry entry;
-  std::vector<std::byte> data;
+  // Begins with the records.
+  std::vector<std::byte> buffer;
   std::shared_ptr<LaneWriter> writer;
+
+  [[nodiscard]] std::span<const std::byte> data() const {
+    return std::span(buffer).first(entry.length_bytes);
+  }
 };
 
 // One lane. Thread-safe. Two threads of its own: the first one writes entries into the ledger, the
@@ -66,6 +72,8 @@ class RecordLane {
 
   void Join(const std::shared_ptr<LaneWriter>& writer);
   void Leave(const std::shared_ptr<LaneWriter>& writer);
+  // A buffer for the next batch, with the memory of a batch that is stored if there is one.
+  [[nodiscard]] std::vector<std::byte> TakeBuffer();
   // Takes the batch, and answers it later. `batch.entry.end` need not be set. Waits while too many
   // bytes are under way. A batch that has no room finishes the lane.
   void Append(Batch batch);
@@ -94,7 +102,7 @@ class RecordLane {
   [[nodiscard]] Group NextGroup();
   [[nodiscard]] Status WriteEntries(const Group& group);
   [[nodiscard]] Status WriteBatches(const Group& group);
-  void Stored(const Group& group);
+  void Stored(Group& group);
   void Finished();
   [[nodiscard]] BatchAnswerProto EndAnswer() const;
   void TellEnd();
@@ -113,6 +121,9 @@ class RecordLane {
   std::uint64_t ledger_end_ = 0;
   // Bytes of batches without an answer.
   std::size_t bytes_under_way_ = 0;
+  // Buffers of stored batches. Fresh memory costs a page fault for each page.
+  std::vector<std::vector<std::byte>> spare_;
+  std::size_t spare_bytes_ = 0;
   std::deque<Batch> waiting_;
   // Batches whose entries are written.
   std::deque<Group> entered_;
