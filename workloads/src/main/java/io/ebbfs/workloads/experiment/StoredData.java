@@ -62,6 +62,11 @@ final class StoredData {
     bench.setServerRate(experiment.cluster().rate());
   }
 
+  /** The directories of the workloads. */
+  List<String> trees() {
+    return workloads.keySet().stream().map(name -> "/" + name).toList();
+  }
+
   private void lookUp(String file, long bytes) throws IOException {
     blocksOfFile.put(file, FileBlock.of(bench, file, bytes));
   }

@@ -45,6 +45,10 @@ final class SystemRun {
   private static final long QUIET_POLL_MILLIS = 200;
   private static final long QUIET_MILLIS = 6_000;
   private static final long CALM_MILLIS = 1_000;
+
+  /** So much of each tree is encoded at least before anything is measured. */
+  private static final double ENCODED_SHARE = 0.9;
+
   // Some rounds of the manager, each of which begins with a look at the policies.
   private static final long POLICIES_MILLIS = 5_000;
   private static final String PATTERN = "ebb";
@@ -253,16 +257,19 @@ final class SystemRun {
       long blocks = bench.probe().cluster().getUnderReplicatedBlocks();
       return blocks == 0 ? null : blocks + " blocks are under-replicated";
     }
-    long blocks = 0;
-    long striped = 0;
-    for (FileStatusProto file : bench.probe().files("/")) {
-      blocks += file.getBlocks();
-      striped += file.getStripedBlocks();
+    for (String tree : data.trees()) {
+      long blocks = 0;
+      long striped = 0;
+      for (FileStatusProto file : bench.probe().files(tree)) {
+        blocks += file.getBlocks();
+        striped += file.getStripedBlocks();
+      }
+      // The last few blocks of a tree stay unencoded until there are enough of them for a stripe.
+      if (striped < ENCODED_SHARE * blocks) {
+        return "%d of %d blocks of %s are in stripes".formatted(striped, blocks, tree);
+      }
     }
-    // The last few blocks stay unencoded until there are enough of them for a stripe.
-    return striped >= 0.95 * blocks
-        ? null
-        : "%d of %d blocks are in stripes".formatted(striped, blocks);
+    return null;
   }
 
   // ---- reads ------------------------------------------------------------------------------------
