@@ -92,6 +92,7 @@ void GroupReader::AddHolder(int location) {
     holder.failure = Error{ErrorCode::kNetwork,
                            transfer::TransferAddress(block.locs(0).id()) + " has failed before"};
     holder.noted = true;
+    holder.last_resort = true;
   }
   units_[index].holders.push_back(std::move(holder));
 }
@@ -155,6 +156,19 @@ Status GroupReader::Fetch(std::uint64_t begin, std::uint64_t end) {
 
 bool GroupReader::HasBytes(std::size_t unit) { return units_[unit].usable() != nullptr; }
 
+bool GroupReader::UseLastResort() {
+  bool any = false;
+  for (auto& unit : units_) {
+    for (auto& holder : unit.holders) {
+      if (!holder.failure || !holder.last_resort) continue;
+      holder.failure.reset();
+      holder.noted = holder.last_resort = false;
+      holder.patient = any = true;
+    }
+  }
+  return any;
+}
+
 Result<std::vector<GroupReader::Range>> GroupReader::Plan(const std::vector<Range>& wanted) {
   lost_.clear();
   sources_.clear();
@@ -178,7 +192,10 @@ Result<std::vector<GroupReader::Range>> GroupReader::Plan(const std::vector<Rang
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (HasBytes(i) || units_[i].have.Holds(needed_of(i))) present.push_back(i);
   }
-  if (present.size() < code_->data_units()) return std::unexpected(Unreadable());
+  if (present.size() < code_->data_units()) {
+    if (UseLastResort()) return Plan(wanted);
+    return std::unexpected(Unreadable());
+  }
   // Those come first that are read anyway, and data come before parities.
   std::ranges::stable_sort(present, {}, [&](std::size_t i) {
     if (units_[i].have.Holds(needed_of(i))) return 0;
@@ -228,7 +245,22 @@ void GroupReader::ReadUnit(std::size_t index, const Range& range) {
     if (stopped_) return;
     holder->failure = transfer::WithPeer(transfer::TransferAddress(holder->block.locs(0).id()),
                                          std::move(read).error());
+    holder->last_resort = holder->failure->code == ErrorCode::kTimeout && !holder->patient;
   }
+}
+
+transfer::ReadHooks GroupReader::HooksFor(const Holder& holder) {
+  transfer::ReadHooks hooks{.sockets = &sockets_};
+  if (read_.patient || holder.patient) return hooks;
+  hooks.connect = kImpatience;
+  if (read_.straggler == Timeout(0)) return hooks;
+  hooks.connect = std::min(hooks.connect, read_.straggler);
+  hooks.silence = read_.straggler;
+  hooks.on_silence = [this]() -> Status {
+    return Fail(ErrorCode::kTimeout,
+                fmt::format("nothing was sent for {} ms", read_.straggler.count()));
+  };
+  return hooks;
 }
 
 Status GroupReader::ReadFrom(Holder& holder, std::size_t index, const Range& range) {
@@ -239,10 +271,8 @@ Status GroupReader::ReadFrom(Holder& holder, std::size_t index, const Range& ran
     const std::uint64_t in_group =
         std::min(read_.end - read_.group.offset(), read_.group.b().numbytes());
     const std::uint64_t last = std::max(end, code_->policy().BlockBytes(in_group, index));
-    transfer::ReadHooks hooks{.sockets = &sockets_};
-    if (!read_.patient) hooks.connect = kImpatience;
-    EBB_ASSIGN(unit.reader,
-               OpenBlock(holder.block, holder.block.locs(0).id(), begin, last, hooks));
+    EBB_ASSIGN(unit.reader, OpenBlock(holder.block, holder.block.locs(0).id(), begin, last,
+                                      HooksFor(holder)));
   }
   unit.Make(range);
   for (std::uint64_t done = 0; done < range.size();) {

@@ -27,7 +27,10 @@ struct GroupRead {
   hadoop::hdfs::LocatedBlockProto group;
   // The end, in the file, of what will be read; servers send their blocks up to there.
   std::uint64_t end = 0;
-  // Waits long for connections. Otherwise a server that is slow to connect counts as lost.
+  // A server that sends nothing for so long counts as lost, as long as other blocks are enough. 0:
+  // it is waited for.
+  Timeout straggler = Timeout(0);
+  // Waits long for all servers. Otherwise a server that is slow to connect counts as lost, too.
   bool patient = false;
 };
 
@@ -76,6 +79,10 @@ class GroupReader {
     std::optional<Error> failure;
     // The failure is in the set of what is shunned.
     bool noted = false;
+    // It was asked to hurry, or has failed for an earlier group: it is asked once more, with
+    // patience, before the group counts as unreadable.
+    bool last_resort = false;
+    bool patient = false;
   };
   // A block of the group: data or parity.
   struct Unit {
@@ -99,6 +106,9 @@ class GroupReader {
   // The ranges to read now, by unit: those that are wanted, and the sources of those that are lost.
   [[nodiscard]] Result<std::vector<Range>> Plan(const std::vector<Range>& wanted);
   [[nodiscard]] bool HasBytes(std::size_t unit);
+  // Makes the holders usable that are the last resort. False if there are none.
+  [[nodiscard]] bool UseLastResort();
+  [[nodiscard]] transfer::ReadHooks HooksFor(const Holder& holder);
   [[nodiscard]] Status ReadAll(const std::vector<Range>& needed,
                                const std::vector<std::size_t>& of);
   void ReadUnit(std::size_t index, const Range& range);

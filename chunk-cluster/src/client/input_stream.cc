@@ -107,7 +107,7 @@ Result<std::span<const std::byte>> InputStream::FromGroup(std::uint64_t offset, 
       ReplaceGroup(nullptr);
       EBB_ASSIGN(const auto* group, locations_.At(offset));
       ReplaceGroup(std::make_unique<GroupReader>(
-          locations_.code(), GroupRead{path_, *group, end, failures_ > 0}, shunned_,
+          locations_.code(), GroupRead{path_, *group, end, options_.straggler, failures_ > 0}, shunned_,
           [this](const LocatedBlockProto& replica) { Report(replica); }));
       EBB_TRY(Cancelled());
     }

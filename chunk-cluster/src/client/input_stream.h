@@ -28,8 +28,8 @@ struct ReadOptions {
   int most_failures = 3;
   // Null: blocks are not decoded here, but by proxies. Outlives the streams.
   ReadPlanner* planner = nullptr;
-  // The rest of a block is decoded beside its server, if the server sends nothing for so long. 0:
-  // never.
+  // The rest of a block is decoded beside its server, or a cell instead of it, if the server sends
+  // nothing for so long. 0: never.
   Timeout straggler = Timeout(0);
 };
 

@@ -43,12 +43,17 @@ class StripedTest : public ::testing::Test {
     policy.mutable_schema()->set_dataunits(kData);
     policy.mutable_schema()->set_parityunits(kUnits - kData);
     policy.set_cellsize(kCell);
-    const auto address = namenode_->Start()[0];
+    namenode_->Start();
+    Open(Timeout(2000));
+  }
+
+  void Open(Timeout straggler) {
     Configuration configuration;
     configuration.Set("dfs.bytes-per-checksum", "4");
     configuration.Set("dfs.client-write-packet-size", "4");
     configuration.Set("dfs.client.max.block.acquire.failures", "0");
-    auto opened = FileSystem::Open(configuration, address.Text());
+    configuration.Set("ebbfs.client.straggler.millis", std::to_string(straggler.count()));
+    auto opened = FileSystem::Open(configuration, fmt::format("127.0.0.1:{}", namenode_->port()));
     ASSERT_TRUE(opened) << opened.error().message;
     files_ = std::move(*opened);
   }
@@ -304,6 +309,40 @@ TEST_F(StripedTest, AServerThatIsSlowToConnectCountsAsLost) {
   const auto started = std::chrono::steady_clock::now();
   ExpectRead(text, "one server is slow");
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(12));
+}
+
+// A silent server of the fake cluster would answer after 20 s.
+TEST_F(StripedTest, ASilentServerIsReadAround) {
+  Open(Timeout(300));
+  const auto text = Text(3 * kGroupBytes);
+  WriteFile(text);
+  for (const bool answers : {false, true}) {
+    nodes_[1]->stalls_reads = !answers;
+    nodes_[1]->bytes_until_stall = answers ? static_cast<int>(kCell) : 1'000'000'000;
+    (void)nodes_[1]->TakeReads();
+    const auto started = std::chrono::steady_clock::now();
+    ExpectRead(text, answers ? "silent after its first cell" : "silent from the beginning");
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(12));
+    // Later rows and groups leave it out.
+    EXPECT_EQ(nodes_[1]->TakeReads().size(), 1U);
+  }
+}
+
+TEST_F(StripedTest, SilentServersThatAreNeededAreWaitedFor) {
+  Open(Timeout(300));
+  const auto text = Text(2 * kGroupBytes);
+  WriteFile(text);
+  for (const std::size_t i : {0, 1, 3}) nodes_[i]->read_delay_millis = 1500;
+  ExpectRead(text, "three servers are slow");
+}
+
+TEST_F(StripedTest, WithoutAStragglersTimeServersAreWaitedFor) {
+  Open(Timeout(0));
+  const auto text = Text(kGroupBytes);
+  WriteFile(text);
+  nodes_[1]->read_delay_millis = 1500;
+  ExpectRead(text, "one server is slow");
+  EXPECT_TRUE(nodes_[kData]->TakeReads().empty());
 }
 
 TEST_F(StripedTest, WrongBytesAreReported) {

@@ -42,7 +42,7 @@ Result<std::size_t> SocketReader::ReadSome(std::span<std::byte> out, Timeout tim
   if (!on_silence_ || timeout <= silence_) return socket_.ReadSome(out, timeout);
   auto read = socket_.ReadSome(out, silence_);
   if (read || read.error().code != ErrorCode::kTimeout) return read;
-  on_silence_();
+  EBB_TRY(on_silence_());
   return socket_.ReadSome(out, timeout - silence_);
 }
 

@@ -119,10 +119,11 @@ TEST(SocketReaderTest, SilenceIsToldAndTheReadGoesOn) {
   SocketReader reader(one);
   int calls = 0;
   const std::byte byte{7};
-  reader.OnSilence(milliseconds(20), [&] {
+  reader.OnSilence(milliseconds(20), [&]() -> Status {
     ++calls;
-    if (calls < 2) return;
+    if (calls < 2) return {};
     EXPECT_TRUE(other.WriteAll(std::span(&byte, 1), seconds(5)).has_value());
+    return {};
   });
   const auto silent = reader.Take(1, milliseconds(60));
   ASSERT_FALSE(silent);
@@ -132,6 +133,17 @@ TEST(SocketReaderTest, SilenceIsToldAndTheReadGoesOn) {
   ASSERT_TRUE(taken) << taken.error().message;
   EXPECT_EQ((*taken)[0], byte);
   EXPECT_EQ(calls, 2);
+}
+
+TEST(SocketReaderTest, SilenceMayEndTheRead) {
+  auto [one, other] = Socket::Pair().value();
+  SocketReader reader(one);
+  reader.OnSilence(milliseconds(20), []() -> Status {
+    return Fail(ErrorCode::kTimeout, "silent for too long");
+  });
+  const auto silent = reader.Take(1, seconds(20));
+  ASSERT_FALSE(silent);
+  EXPECT_EQ(silent.error().message, "silent for too long");
 }
 
 TEST(OpenSocketsTest, AllAreShutDownAndNoneIsTakenLater) {

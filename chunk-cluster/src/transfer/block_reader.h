@@ -26,7 +26,7 @@ struct ReadHooks {
   OpenSockets* sockets = nullptr;
   // Called once by each wait for bytes that lasts longer than `silence`; see SocketReader.
   Timeout silence = Timeout(0);
-  std::function<void()> on_silence = {};
+  std::function<ebb::Status()> on_silence = {};
 };
 
 // One thread at a time, except for Shutdown(). Every packet is verified against its checksums.
