@@ -18,9 +18,9 @@ class SocketReader {
  public:
   explicit SocketReader(Socket& socket, std::size_t capacity = 8 * 1024);
 
-  // A read that gets no byte for `silence` calls `call` once, and goes on waiting, unless the call
-  // returns an error, which becomes that of the read. The reading thread makes the call, which must
-  // not block.
+  // A read that gets no byte for `silence` calls `call`, and goes on waiting, and calls again after
+  // the same time. An error of the call ends the read and becomes its error. The reading thread
+  // makes the call, which must not block.
   void OnSilence(Timeout silence, std::function<Status()> call) {
     silence_ = silence;
     on_silence_ = std::move(call);
