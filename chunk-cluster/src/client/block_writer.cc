@@ -21,6 +21,17 @@ constexpr char kNotReplicatedYet[] =
     "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException";
 constexpr auto kFirstBlockWait = std::chrono::milliseconds(50);
 constexpr int kMostBlockWaits = 8;
+// So many servers are added without progress. A packet that no server can take would go through the
+// whole cluster otherwise.
+constexpr int kMostAdditions = 5;
+// So many servers are tried each time.
+constexpr int kMostCopies = 3;
+
+bool Has(const LocatedBlockProto& block, const DatanodeInfoProto& server) {
+  return std::ranges::any_of(block.locs(), [&](const DatanodeInfoProto& present) {
+    return present.id().datanodeuuid() == server.id().datanodeuuid();
+  });
+}
 
 }  // namespace
 
@@ -44,8 +55,12 @@ Result<LocatedBlockProto> AddBlock(NamenodeConnection& namenode, const WrittenFi
 }
 
 BlockWriter::BlockWriter(NamenodeConnection& namenode, const WrittenFile& file,
-                         const format::Checksum& checksum, int most_retries)
-    : namenode_(namenode), file_(file), most_retries_(most_retries) {
+                         const format::Checksum& checksum, int most_retries,
+                         const ReplacementPolicy& replacement)
+    : namenode_(namenode),
+      file_(file),
+      most_retries_(most_retries),
+      replacement_(replacement) {
   target_.client_name = file.client_name;
   target_.checksum = checksum;
   target_.block_bytes = file.block_bytes;
@@ -90,6 +105,7 @@ void BlockWriter::Abandon() {
 
 Status BlockWriter::Reopen(const LocatedBlockProto& last) {
   target_.block = last;
+  visible_ = true;
   target_.acknowledged_bytes = target_.sent_bytes = last.b().numbytes();
   return OpenAgain(OpWriteBlockProto::PIPELINE_SETUP_APPEND,
                    Error{ErrorCode::kNotFound, "the namenode names no server"});
@@ -99,6 +115,11 @@ Status BlockWriter::Send(PacketPointer packet) {
   target_.sent_bytes = std::max(target_.sent_bytes, packet->end());
   auto sent = pipeline_->Send(std::move(packet));
   return sent ? sent : Recover(std::move(sent).error());
+}
+
+Status BlockWriter::Flush() {
+  visible_ = true;
+  return AwaitAll();
 }
 
 Status BlockWriter::AwaitAll() {
@@ -118,7 +139,7 @@ Status BlockWriter::Finish(PacketPointer end) {
   auto done = pipeline_->Send(std::move(end));
   if (done) done = pipeline_->AwaitAll();
   if (!done) {
-    target_.Drop(pipeline_->failed_server());
+    Lose(pipeline_->failed_server());
     EBB_TRY(OpenAgain(OpWriteBlockProto::PIPELINE_CLOSE_RECOVERY, std::move(done).error()));
   }
   pipeline_ = nullptr;
@@ -129,7 +150,7 @@ Status BlockWriter::Recover(Error error) {
   const auto pending = pipeline_->TakeUnacknowledged();
   if (!pending.empty()) target_.acknowledged_bytes = pending.front()->begin();
   for (;;) {
-    target_.Drop(pipeline_->failed_server());
+    Lose(pipeline_->failed_server());
     EBB_TRY(OpenAgain(OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY, error));
     bool sent = true;
     for (const auto& packet : pending) {
@@ -146,6 +167,8 @@ Status BlockWriter::Recover(Error error) {
 Status BlockWriter::OpenAgain(OpWriteBlockProto::BlockConstructionStage stage, Error error) {
   target_.stage = stage;
   while (target_.block.locs_size() > 0) {
+    // The namenode has replicas of a complete block made.
+    if (stage != OpWriteBlockProto::PIPELINE_CLOSE_RECOVERY) EBB_TRY(Replenish());
     UpdateBlockForPipelineRequestProto request;
     *request.mutable_block() = target_.block.b();
     request.set_clientname(file_.client_name);
@@ -155,7 +178,7 @@ Status BlockWriter::OpenAgain(OpWriteBlockProto::BlockConstructionStage stage, E
     *target_.block.mutable_blocktoken() = answer.block().blocktoken();
     auto opened = WritePipeline::Open(target_);
     if (!opened) {
-      target_.Drop(opened.error().server);
+      Lose(opened.error().server);
       error = std::move(opened).error().error;
       // Some servers may have opened their finished replicas already, under the stamp that failed.
       if (target_.stage == OpWriteBlockProto::PIPELINE_SETUP_APPEND) {
@@ -169,6 +192,64 @@ Status BlockWriter::OpenAgain(OpWriteBlockProto::BlockConstructionStage stage, E
   return Fail(ErrorCode::kNetwork,
               fmt::format("all servers of block {} of {} have failed, the last one so: {}",
                           target_.block.b().blockid(), file_.path, error.message));
+}
+
+void BlockWriter::Lose(int server) {
+  excluded_.push_back(target_.block.locs(server));
+  target_.Drop(server);
+}
+
+Status BlockWriter::Replenish() {
+  const int live = target_.block.locs_size();
+  if (!replacement_.Wants(file_.replication, live, visible_)) return {};
+  const auto added = AddServer();
+  if (added || replacement_.best_effort) return {};
+  return Fail(added.error().code,
+              fmt::format("block {} of {} has {} servers left of {}, and no other one can be "
+                          "added: {}; to go on without one, set "
+                          "dfs.client.block.write.replace-datanode-on-failure.best-effort to true",
+                          target_.block.b().blockid(), file_.path, live, file_.replication,
+                          added.error().message));
+}
+
+Status BlockWriter::AddServer() {
+  if (target_.acknowledged_bytes > additions_from_) additions_ = 0;
+  additions_from_ = target_.acknowledged_bytes;
+  if (additions_ == kMostAdditions) {
+    return Fail(ErrorCode::kNetwork,
+                fmt::format("{} servers were added without progress", additions_));
+  }
+  ++additions_;
+  Status copied;
+  for (int tries = 0; tries < kMostCopies; ++tries) {
+    EBB_ASSIGN(const auto offer, OneMoreServer());
+    const auto fresh = std::ranges::find_if(
+        offer.locs(), [&](const DatanodeInfoProto& server) { return !Has(target_.block, server); });
+    if (fresh == offer.locs().end()) {
+      return Fail(ErrorCode::kNoSpace, "the namenode names no other server");
+    }
+    const int added = static_cast<int>(fresh - offer.locs().begin());
+    copied = CopyToNewServer(target_, tries % target_.block.locs_size(), offer, added);
+    if (copied) break;
+    // The source may be at fault; the next try has another one.
+    excluded_.push_back(*fresh);
+  }
+  return copied;
+}
+
+Result<LocatedBlockProto> BlockWriter::OneMoreServer() {
+  GetAdditionalDatanodeRequestProto request;
+  request.set_src(file_.path);
+  *request.mutable_blk() = target_.block.b();
+  *request.mutable_existings() = target_.block.locs();
+  *request.mutable_existingstorageuuids() = target_.block.storageids();
+  for (const auto& server : excluded_) *request.add_excludes() = server;
+  request.set_numadditionalnodes(1);
+  request.set_clientname(file_.client_name);
+  request.set_fileid(file_.file_id);
+  EBB_ASSIGN(auto answer, namenode_.Ask<GetAdditionalDatanodeResponseProto>(
+                              "getAdditionalDatanode", request));
+  return std::move(*answer.mutable_block());
 }
 
 Status BlockWriter::PublishServers(std::uint64_t new_stamp) {

@@ -1,5 +1,5 @@
-// Writes one block of a file: allocates it, sends it through a pipeline, and goes on with the
-// remaining servers after one has failed.
+// Writes one block of a file: allocates it, sends it through a pipeline, and goes on after a server
+// has failed, with the remaining servers or with another one in its place.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/namenode_connection.h"
+#include "client/server_replacement.h"
 #include "client/write_pipeline.h"
 #include "common/error.h"
 #include "hdfs.pb.h"
@@ -21,6 +22,8 @@ struct WrittenFile {
   std::uint64_t file_id = 0;
   std::string client_name;
   std::uint64_t block_bytes = 0;
+  // How many replicas its blocks should have.
+  int replication = 0;
 };
 
 // Asks for a block behind `previous`, which is null for the first one, and waits while the namenode
@@ -34,7 +37,8 @@ struct WrittenFile {
 class BlockWriter {
  public:
   BlockWriter(NamenodeConnection& namenode, const WrittenFile& file,
-              const format::Checksum& checksum, int most_retries);
+              const format::Checksum& checksum, int most_retries,
+              const ReplacementPolicy& replacement);
 
   // Allocates a block behind `previous`, which is null for the first one, and opens its pipeline.
   [[nodiscard]] Status Allocate(const hadoop::hdfs::ExtendedBlockProto* previous);
@@ -43,7 +47,8 @@ class BlockWriter {
 
   // After an error the block can be written no more, and its file not either.
   [[nodiscard]] Status Send(PacketPointer packet);
-  [[nodiscard]] Status AwaitAll();
+  // Waits until all servers have everything.
+  [[nodiscard]] Status Flush();
   // Ends the block with `end`, its last and empty packet.
   [[nodiscard]] Status Finish(PacketPointer end);
 
@@ -52,19 +57,33 @@ class BlockWriter {
 
  private:
   void Abandon();
+  [[nodiscard]] Status AwaitAll();
+  // Takes a server out that has failed.
+  void Lose(int server);
   // Replaces a broken pipeline by one of the other servers, and sends again what was not
   // acknowledged. `error` is what broke the pipeline.
   [[nodiscard]] Status Recover(Error error);
-  // Opens a pipeline of the present servers with a new stamp, dropping servers that fail.
+  // Opens a pipeline of the present servers with a new stamp, dropping servers that fail, and
+  // adding others as the policy wants, unless the block is complete.
   [[nodiscard]] Status OpenAgain(hadoop::hdfs::OpWriteBlockProto::BlockConstructionStage stage,
                                  Error error);
+  [[nodiscard]] Status Replenish();
+  [[nodiscard]] Status AddServer();
+  [[nodiscard]] Result<hadoop::hdfs::LocatedBlockProto> OneMoreServer();
   [[nodiscard]] Status PublishServers(std::uint64_t new_stamp);
 
   NamenodeConnection& namenode_;
   const WrittenFile& file_;
   const int most_retries_;
+  const ReplacementPolicy replacement_;
   PipelineTarget target_;
+  // Those that have failed.
   std::vector<hadoop::hdfs::DatanodeInfoProto> excluded_;
+  // Readers may know bytes of the block.
+  bool visible_ = false;
+  // Servers that were added since so many bytes were acknowledged.
+  int additions_ = 0;
+  std::uint64_t additions_from_ = 0;
   std::unique_ptr<WritePipeline> pipeline_;
 };
 

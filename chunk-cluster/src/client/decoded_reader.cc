@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 constexpr Timeout kSourceConnectTimeout = std::chrono::seconds(5);
+constexpr Timeout kSlotWait = std::chrono::seconds(2);
 
 DegradedReadOptions DecodingOptions() {
   DegradedReadOptions options;
@@ -57,6 +58,9 @@ DecodedReader::DecodedReader(ReadPlanSource& planner, BlockRange range,
 DecodedReader::~DecodedReader() { Shutdown(); }
 
 Status DecodedReader::Start() {
+  slot_ = DecodingSlots::OfProcess().Take(kSlotWait, stopped_);
+  if (stopped_) return Fail(ErrorCode::kShutdown, "the read was ended");
+  if (!slot_) return Fail(ErrorCode::kBusy, "this process decodes too many blocks already");
   EBB_ASSIGN(auto opened, reads_.Open(range_.block.b(), range_.offset, range_.end - range_.offset));
   source_ = std::move(opened.source);
   return {};
@@ -70,6 +74,8 @@ Result<std::span<const std::byte>> DecodedReader::Next(std::size_t most) {
 }
 
 void DecodedReader::Shutdown() {
+  stopped_ = true;
+  DecodingSlots::OfProcess().Wake();
   plans_.Stop();
   peers_.Stop();
 }

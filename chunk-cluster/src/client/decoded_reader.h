@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/decoding_slots.h"
 #include "client/range_reader.h"
 #include "combine/degraded_reader.h"
 #include "common/open_sockets.h"
@@ -15,8 +16,9 @@
 
 namespace ebb::client {
 
-// Does what a proxy does (combine/degraded_reader.h), with sources at other servers only. Holds at
-// most 4 MiB of slices, 16 threads, and for each source the buffer of a packet, for each plan whose
+// Does what a proxy does (combine/degraded_reader.h), with sources at other servers only. Start()
+// takes one of the slots of the process, which the reader keeps as long as it lives. Holds at most
+// 4 MiB of slices, 16 threads, and for each source the buffer of a packet, for each plan whose
 // sources have not ended: 5 at most. No thread outlives
 // the reader: its destructor waits for connections that are being made, 5 s at most. A thread that
 // is inside Start() must return before; it waits for a call of the planner.
@@ -26,7 +28,7 @@ class DecodedReader final : public RangeReader {
   DecodedReader(ReadPlanSource& planner, BlockRange range, const std::set<std::string>& excluded);
   ~DecodedReader() override;
 
-  // Returns once the first slice is decoded.
+  // Returns once the first slice is decoded. kBusy if the process has no free slot for 2 s.
   [[nodiscard]] Status Start() override;
   [[nodiscard]] Result<std::span<const std::byte>> Next(std::size_t most) override;
   [[nodiscard]] bool decoded() const override { return true; }
@@ -63,6 +65,9 @@ class DecodedReader final : public RangeReader {
     OpenSockets sockets_;
   };
 
+  std::atomic<bool> stopped_ = false;
+  // Is free again when the members below are gone.
+  DecodingSlots::Slot slot_;
   const BlockRange range_;
   Plans plans_;
   Peers peers_;

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <thread>
 
+#include "client/decoding_slots.h"
 #include "client/fake_cluster.h"
 #include "client/file_system.h"
 #include "combine/fake_block_io.h"
@@ -140,6 +142,16 @@ class DegradedReadTest : public ::testing::Test {
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(*read, kLength);
     EXPECT_TRUE(out == lost_);
+  }
+
+  // All slots of the process for reads that decode.
+  static std::vector<DecodingSlots::Slot> TakeAllSlots() {
+    std::vector<DecodingSlots::Slot> slots;
+    const std::atomic<bool> stopped = false;
+    while (auto slot = DecodingSlots::OfProcess().Take(0ms, stopped)) {
+      slots.push_back(std::move(slot));
+    }
+    return slots;
   }
 
   [[nodiscard]] std::string Seed() const { return fmt::format("seed {}", seed_); }
@@ -344,6 +356,63 @@ TEST_F(DegradedReadTest, WithoutALimitAServerIsWaitedFor) {
   ExpectReads();
   EXPECT_TRUE(Requests().empty());
   EXPECT_EQ(in_->counts().local_bytes, kLength);
+}
+
+TEST_F(DegradedReadTest, ReadsBeyondTheBoundOfTheProcessGoToTheProxy) {
+  SCOPED_TRACE(Seed());
+  nodes_.front().reset();
+  auto slots = TakeAllSlots();
+  EXPECT_EQ(slots.size(), 16U);
+  Open();
+  ExpectReads();
+  EXPECT_EQ(in_->counts().decoded_bytes, 0U);
+  EXPECT_EQ(proxy().Reads().size(), 1U);
+  EXPECT_TRUE(Requests().empty());
+  slots.pop_back();
+  Open();
+  ExpectReads();
+  EXPECT_EQ(in_->counts().decoded_bytes, kLength);
+  // The stream gives its slot back.
+  in_.reset();
+  slots.clear();
+  EXPECT_EQ(TakeAllSlots().size(), 16U);
+}
+
+TEST_F(DegradedReadTest, NoHedgeStartsBeyondTheBoundOfTheProcess) {
+  SCOPED_TRACE(Seed());
+  const auto slots = TakeAllSlots();
+  holder().read_delay_millis = 600;
+  Open(100ms);
+  ExpectReads();
+  EXPECT_EQ(in_->counts().decoded_bytes, 0U);
+  EXPECT_TRUE(Requests().empty());
+  const auto begin = Clock::now();
+  in_.reset();
+  EXPECT_LT(Clock::now() - begin, 4s);
+}
+
+TEST(DecodingSlotsTest, AReadWaitsForASlotUnlessItIsStopped) {
+  DecodingSlots slots(1);
+  std::atomic<bool> stopped = false;
+  auto only = slots.Take(0ms, stopped);
+  ASSERT_TRUE(only);
+  EXPECT_FALSE(slots.Take(10ms, stopped));
+  {
+    const std::jthread other([&] {
+      std::this_thread::sleep_for(100ms);
+      only.reset();
+    });
+    EXPECT_TRUE(slots.Take(20s, stopped));
+  }
+  only = slots.Take(0ms, stopped);
+  const auto begin = Clock::now();
+  const std::jthread canceller([&] {
+    std::this_thread::sleep_for(100ms);
+    stopped = true;
+    slots.Wake();
+  });
+  EXPECT_FALSE(slots.Take(20s, stopped));
+  EXPECT_LT(Clock::now() - begin, 10s);
 }
 
 TEST_F(DegradedReadTest, ADegradedReadIsCancelled) {

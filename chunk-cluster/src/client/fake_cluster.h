@@ -17,12 +17,14 @@
 #include <vector>
 
 #include "ClientNamenodeProtocol.pb.h"
+#include "client/write_packet.h"
 #include "coding.pb.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
 #include "common/thread_group.h"
 #include "rpc/address.h"
 #include "rpc/server.h"
+#include "transfer/peer.h"
 #include "transfer/wire.h"
 
 namespace ebb::client::testing {
@@ -30,7 +32,8 @@ namespace ebb::client::testing {
 constexpr Timeout kPatience = std::chrono::seconds(20);
 
 // Accepts writes and reads of blocks. Acknowledges for all servers of a pipeline: the packets are
-// not forwarded, so that the bytes of a block are those that its first server got.
+// not forwarded, so that the bytes of a block are those that its first server got. Copies replicas
+// to other servers.
 class FakeDatanode {
  public:
   FakeDatanode() : listener_(Listener::Listen("127.0.0.1", 0).value()) {
@@ -55,8 +58,10 @@ class FakeDatanode {
 
   // The connection ends after so many packets.
   std::atomic<int> packets_until_end = 1'000'000;
-  // The acknowledgement of the packet after so many says that server `blamed` is broken.
+  // The acknowledgement of the packet after so many says that server `blamed` is broken, and those
+  // of later ones until so many have said so.
   std::atomic<int> packets_until_blame = 1'000'000;
+  std::atomic<int> blames = 1;
   std::atomic<int> blamed = 0;
   // New blocks are refused, with this server as the bad link.
   std::string refused_link;
@@ -96,6 +101,11 @@ class FakeDatanode {
     const std::lock_guard lock(mutex_);
     return writes_;
   }
+  // Copies that were asked for.
+  std::vector<hadoop::hdfs::OpTransferBlockProto> Transfers() {
+    const std::lock_guard lock(mutex_);
+    return transfers_;
+  }
   std::vector<hadoop::hdfs::OpReadBlockProto> Reads() {
     const std::lock_guard lock(mutex_);
     return reads_;
@@ -116,11 +126,15 @@ class FakeDatanode {
     EBB_ASSIGN(const auto head, reader.Take(3, kPatience));
     const auto operation = static_cast<transfer::Operation>(head[2]);
     if (operation == transfer::Operation::kReadBlock) return ServeRead(socket, reader);
+    if (operation == transfer::Operation::kTransferBlock) return ServeTransfer(socket, reader);
     hadoop::hdfs::OpWriteBlockProto op;
     EBB_TRY(transfer::ReadMessage(reader, op, kPatience));
     {
       const std::lock_guard lock(mutex_);
       writes_.push_back(op);
+    }
+    if (op.stage() == hadoop::hdfs::OpWriteBlockProto::TRANSFER_RBW) {
+      return TakeCopy(socket, reader, op);
     }
     hadoop::hdfs::BlockOpResponseProto response;
     response.set_status(refused_link.empty() ? hadoop::hdfs::SUCCESS : hadoop::hdfs::ERROR);
@@ -140,24 +154,76 @@ class FakeDatanode {
         socket.Shutdown();
         return {};
       }
-      {
-        const std::lock_guard lock(mutex_);
-        auto& bytes = blocks_[id];
-        bytes.resize(packet.offset);
-        bytes.append(reinterpret_cast<const char*>(packet.data.data()), packet.data.size());
-      }
+      Store(id, packet);
       const bool last = packet.last;
-      // One packet only.
-      const bool blames = packets_until_blame-- == 0;
+      const int until_blame = packets_until_blame--;
+      const bool blaming = until_blame <= 0 && until_blame > -blames;
       hadoop::hdfs::PipelineAckProto ack;
       ack.set_seqno(packet.sequence);
       for (std::uint32_t i = 0; i < op.pipelinesize(); ++i) {
-        ack.add_reply(blames && static_cast<int>(i) == blamed ? hadoop::hdfs::ERROR
+        ack.add_reply(blaming && static_cast<int>(i) == blamed ? hadoop::hdfs::ERROR
                                                               : hadoop::hdfs::SUCCESS);
       }
       EBB_TRY(transfer::WriteMessage(socket, ack, kPatience));
       if (last) return {};
     }
+  }
+
+  void Store(std::uint64_t id, const transfer::Packet& packet) {
+    const std::lock_guard lock(mutex_);
+    auto& bytes = blocks_[id];
+    bytes.resize(packet.offset);
+    bytes.append(reinterpret_cast<const char*>(packet.data.data()), packet.data.size());
+  }
+
+  Status TakeCopy(Socket& socket, SocketReader& reader,
+                  const hadoop::hdfs::OpWriteBlockProto& op) {
+    for (bool last = false; !last;) {
+      EBB_ASSIGN(const auto packet, transfer::ReadPacket(reader, kPatience));
+      if (!packet.last) Store(op.header().baseheader().block().blockid(), packet);
+      last = packet.last;
+    }
+    hadoop::hdfs::BlockOpResponseProto response;
+    response.set_status(hadoop::hdfs::SUCCESS);
+    return transfer::WriteMessage(socket, response, kPatience);
+  }
+
+  Status ServeTransfer(Socket& socket, SocketReader& reader) {
+    hadoop::hdfs::OpTransferBlockProto op;
+    EBB_TRY(transfer::ReadMessage(reader, op, kPatience));
+    {
+      const std::lock_guard lock(mutex_);
+      transfers_.push_back(op);
+    }
+    const auto copied = SendCopy(op);
+    hadoop::hdfs::BlockOpResponseProto response;
+    response.set_status(copied ? hadoop::hdfs::SUCCESS : hadoop::hdfs::ERROR);
+    return transfer::WriteMessage(socket, response, kPatience);
+  }
+
+  Status SendCopy(const hadoop::hdfs::OpTransferBlockProto& op) {
+    const auto checksum = transfer::FromProto(Crc()).value();
+    hadoop::hdfs::OpWriteBlockProto write;
+    *write.mutable_header() = op.header();
+    write.set_stage(hadoop::hdfs::OpWriteBlockProto::TRANSFER_RBW);
+    write.set_pipelinesize(0);
+    write.set_minbytesrcvd(0);
+    write.set_maxbytesrcvd(0);
+    write.set_latestgenerationstamp(0);
+    *write.mutable_requestedchecksum() = Crc();
+    EBB_ASSIGN(auto socket, transfer::StartWrite(op.targets(0).id(), write));
+    const auto bytes = Bytes(op.header().baseheader().block().blockid());
+    WritePacket data(0, bytes.size());
+    data.Append(std::as_bytes(std::span(bytes)));
+    data.Seal(0, checksum, false, false);
+    EBB_TRY(data.Send(socket, kPatience));
+    WritePacket end(bytes.size(), 0);
+    end.Seal(1, checksum, true, false);
+    EBB_TRY(end.Send(socket, kPatience));
+    SocketReader reader(socket);
+    hadoop::hdfs::BlockOpResponseProto response;
+    EBB_TRY(transfer::ReadMessage(reader, response, kPatience));
+    return transfer::CheckResponse(response, socket.peer(), 0, "take");
   }
 
   Status ServeRead(Socket& socket, SocketReader& reader) {
@@ -230,6 +296,7 @@ class FakeDatanode {
   std::mutex mutex_;
   std::map<std::uint64_t, std::string> blocks_;
   std::vector<hadoop::hdfs::OpWriteBlockProto> writes_;
+  std::vector<hadoop::hdfs::OpTransferBlockProto> transfers_;
   // Requests of reads, in their order.
   std::vector<hadoop::hdfs::OpReadBlockProto> reads_;
   // The last member: its threads use the others.
@@ -277,6 +344,11 @@ class FakeNamenode {
           answer.mutable_block()->mutable_b()->set_generationstamp(++stamp_);
           Fill(*answer.mutable_block());
         });
+    On<GetAdditionalDatanodeRequestProto, GetAdditionalDatanodeResponseProto>(
+        "getAdditionalDatanode", [this](const auto& request, auto& answer) {
+          additions_.push_back(request);
+          AddServer(request, *answer.mutable_block());
+        });
     On<UpdatePipelineRequestProto, UpdatePipelineResponseProto>(
         "updatePipeline", [this](const auto& request, auto&) { updates_.push_back(request); });
     On<GetBlockLocationsRequestProto, GetBlockLocationsResponseProto>(
@@ -312,6 +384,8 @@ class FakeNamenode {
   std::deque<hadoop::hdfs::LocatedBlocksProto> next_located;
   // The policy by which clients encode all files, if it has an id. All blocks are groups then.
   hadoop::hdfs::ErasureCodingPolicyProto policy;
+  // If it is not 0, so many servers get a block.
+  int replication = 0;
   // The server at this port gets no block.
   std::uint32_t lost_port = 0;
   // Whether clients encrypt all files.
@@ -342,6 +416,8 @@ class FakeNamenode {
   // Groups that were allocated, by id, with the server of each block.
   const auto& groups() const { return groups_; }
   const auto& updates() const { return updates_; }
+  // Requests for one more server of a block.
+  const auto& additions() const { return additions_; }
   const auto& bad() const { return bad_; }
   int abandoned() const { return abandoned_; }
   std::int64_t synced() const { return synced_; }
@@ -355,7 +431,7 @@ class FakeNamenode {
     for (const auto& server : servers_) {
       bool out = server.id().xferport() == lost_port;
       for (const auto& one : excluded) out |= one.id().xferport() == server.id().xferport();
-      if (out) continue;
+      if (out || (replication > 0 && block.locs_size() == replication)) continue;
       *block.add_locs() = server;
       block.add_storagetypes(hadoop::hdfs::DISK);
       block.add_storageids("storage-" + server.id().datanodeuuid());
@@ -435,6 +511,30 @@ class FakeNamenode {
     if (request.has_previous()) finished_.push_back(request.previous());
     if (group) MakeGroup(block);
     return answer;
+  }
+
+  // The servers that the block has, and another one if there is one.
+  void AddServer(const hadoop::hdfs::GetAdditionalDatanodeRequestProto& request,
+                 hadoop::hdfs::LocatedBlockProto& block) {
+    *block.mutable_b() = request.blk();
+    Fill(block);
+    auto out = request.excludes();
+    for (int i = 0; i < request.existings_size(); ++i) {
+      *block.add_locs() = request.existings(i);
+      block.add_storagetypes(hadoop::hdfs::DISK);
+      block.add_storageids(request.existingstorageuuids(i));
+      *out.Add() = request.existings(i);
+    }
+    for (const auto& server : servers_) {
+      const auto is_server = [&](const auto& one) {
+        return one.id().xferport() == server.id().xferport();
+      };
+      if (std::ranges::any_of(out, is_server)) continue;
+      *block.add_locs() = server;
+      block.add_storagetypes(hadoop::hdfs::DISK);
+      block.add_storageids("storage-" + server.id().datanodeuuid());
+      return;
+    }
   }
 
   static void Fill(hadoop::hdfs::LocatedBlockProto& block) {
@@ -558,6 +658,7 @@ class FakeNamenode {
     status.set_modification_time(1);
     status.set_access_time(1);
     status.set_blocksize(block_bytes);
+    status.set_block_replication(replication);
     status.set_fileid(17);
     return status;
   }
@@ -576,6 +677,7 @@ class FakeNamenode {
   hadoop::hdfs::CreateRequestProto created_;
   std::vector<hadoop::hdfs::ExtendedBlockProto> finished_;
   std::vector<hadoop::hdfs::UpdatePipelineRequestProto> updates_;
+  std::vector<hadoop::hdfs::GetAdditionalDatanodeRequestProto> additions_;
   hadoop::hdfs::ReportBadBlocksRequestProto bad_;
   // The last member: its threads use the others.
   RpcServer server_;

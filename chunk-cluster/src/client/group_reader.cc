@@ -45,7 +45,7 @@ GroupReader::Range GroupReader::Range::Cut(std::uint64_t most) const {
   return {std::min(begin, most), std::min(end, most)};
 }
 
-void GroupReader::Unit::Make(const Range& range) {
+void GroupReader::Cell::Make(const Range& range) {
   if (capacity < range.size()) {
     bytes = std::make_unique_for_overwrite<std::byte[]>(range.size());
     capacity = range.size();
@@ -64,9 +64,12 @@ GroupReader::GroupReader(std::shared_ptr<const GroupCode> code, GroupRead read,
       read_(std::move(read)),
       shunned_(shunned),
       report_(std::move(report)),
+      shown_(code_->units()),
       units_(code_->units()) {
   for (int i = 0; i < read_.group.locs_size(); ++i) AddHolder(i);
 }
+
+GroupReader::~GroupReader() { Shutdown(); }
 
 void GroupReader::AddHolder(int location) {
   const auto& group = read_.group;
@@ -92,6 +95,7 @@ void GroupReader::AddHolder(int location) {
     holder.failure = Error{ErrorCode::kNetwork,
                            transfer::TransferAddress(block.locs(0).id()) + " has failed before"};
     holder.noted = true;
+    holder.last_resort = true;
   }
   units_[index].holders.push_back(std::move(holder));
 }
@@ -103,7 +107,7 @@ bool GroupReader::Covers(std::uint64_t offset) const {
 
 std::uint64_t GroupReader::CellBytes(std::size_t unit) const {
   const auto& policy = code_->policy();
-  const std::uint64_t before = *row_ * policy.row_bytes();
+  const std::uint64_t before = row_ * policy.row_bytes();
   const std::uint64_t bytes = std::min(read_.group.b().numbytes() - before, policy.row_bytes());
   return policy.BlockBytes(bytes, unit);
 }
@@ -113,24 +117,57 @@ Result<std::span<const std::byte>> GroupReader::At(std::uint64_t offset, std::si
   const std::uint64_t in_group = offset - read_.group.offset();
   const std::uint64_t in_row = in_group % policy.row_bytes();
   const std::uint64_t in_cell = in_row % policy.cell_bytes;
-  Unit& unit = units_[in_row / policy.cell_bytes];
+  const Cell& cell = shown_[in_row / policy.cell_bytes];
   const std::uint64_t row = in_group / policy.row_bytes();
-  if (row_ != row || in_cell < unit.have.begin || in_cell >= unit.have.end) {
-    row_ = row;
-    const std::uint64_t end =
-        std::min(read_.end - read_.group.offset(), read_.group.b().numbytes());
-    auto fetched = Fetch(in_row, std::min(end - row * policy.row_bytes(), policy.row_bytes()));
-    if (!fetched) {
-      row_.reset();
-      return std::unexpected(std::move(fetched).error());
-    }
-  }
-  local_ = unit.local;
-  const std::uint64_t n = std::min<std::uint64_t>(most, unit.have.end - in_cell);
-  return std::span<const std::byte>(unit.bytes.get() + (in_cell - unit.have.begin), n);
+  if (shown_row_ != row || !cell.Has(in_cell)) EBB_TRY(Show(row, in_row));
+  local_ = cell.local;
+  return std::span(cell.at(in_cell), std::min<std::uint64_t>(most, cell.have.end - in_cell));
 }
 
-Status GroupReader::Fetch(std::uint64_t begin, std::uint64_t end) {
+Status GroupReader::Show(std::uint64_t row, std::uint64_t in_row) {
+  AwaitFetch();
+  const std::uint64_t cell = code_->cell_bytes();
+  Status fetched;
+  if (fetched_row_ != row || !units_[in_row / cell].cell.Has(in_row % cell)) {
+    fetched = Fetch(row, in_row, RowEnd(row));
+  }
+  NoteFailures();
+  fetched_row_.reset();
+  shown_row_.reset();
+  EBB_TRY(fetched);
+  for (std::size_t i = 0; i < units_.size(); ++i) std::swap(shown_[i], units_[i].cell);
+  shown_row_ = row;
+  if (in_row == 0) FetchAhead(row + 1);
+  return {};
+}
+
+std::uint64_t GroupReader::RowEnd(std::uint64_t row) const {
+  const std::uint64_t end = std::min(read_.end - read_.group.offset(), read_.group.b().numbytes());
+  const std::uint64_t begin = std::min(end, row * code_->policy().row_bytes());
+  return std::min(end - begin, code_->policy().row_bytes());
+}
+
+void GroupReader::FetchAhead(std::uint64_t row) {
+  if (RowEnd(row) == 0) return;
+  // A row that could not be fetched, or not without a thread, is fetched when it is needed.
+  try {
+    ahead_ = std::jthread([this, row] {
+      try {
+        (void)Fetch(row, 0, RowEnd(row));
+      } catch (const std::exception&) {  // no memory; must not leave the thread
+      }
+    });
+  } catch (const std::exception&) {
+  }
+}
+
+void GroupReader::AwaitFetch() {
+  if (ahead_.joinable()) ahead_.join();
+}
+
+Status GroupReader::Fetch(std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
+  fetched_row_.reset();
+  row_ = row;
   const std::uint64_t cell = code_->cell_bytes();
   std::vector<Range> wanted(units_.size());
   for (std::size_t i = 0; i < code_->data_units(); ++i) {
@@ -138,22 +175,35 @@ Status GroupReader::Fetch(std::uint64_t begin, std::uint64_t end) {
     if (begin >= from + cell || end <= from) continue;
     wanted[i] = {std::max(begin, from) - from, std::min(end - from, cell)};
   }
-  for (auto& unit : units_) unit.have = {};
+  for (auto& unit : units_) unit.cell.have = {};
   for (;;) {
     EBB_ASSIGN(const auto needed, Plan(wanted));
     std::vector<std::size_t> unread;
     for (std::size_t i = 0; i < units_.size(); ++i) {
-      if (!units_[i].have.Holds(needed[i])) unread.push_back(i);
+      if (!units_[i].cell.have.Holds(needed[i])) unread.push_back(i);
     }
     if (unread.empty()) break;
     EBB_TRY(ReadAll(needed, unread));
-    NoteFailures();
   }
   Decode();
+  fetched_row_ = row;
   return {};
 }
 
 bool GroupReader::HasBytes(std::size_t unit) { return units_[unit].usable() != nullptr; }
+
+bool GroupReader::UseLastResort() {
+  bool any = false;
+  for (auto& unit : units_) {
+    for (auto& holder : unit.holders) {
+      if (!holder.failure || !holder.last_resort) continue;
+      holder.failure.reset();
+      holder.noted = holder.last_resort = false;
+      holder.patient = any = true;
+    }
+  }
+  return any;
+}
 
 Result<std::vector<GroupReader::Range>> GroupReader::Plan(const std::vector<Range>& wanted) {
   lost_.clear();
@@ -162,7 +212,7 @@ Result<std::vector<GroupReader::Range>> GroupReader::Plan(const std::vector<Rang
   std::vector<Range> needed(units_.size());
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (wanted[i].empty()) continue;
-    if (HasBytes(i) || units_[i].have.Holds(wanted[i])) {
+    if (HasBytes(i) || units_[i].cell.have.Holds(wanted[i])) {
       needed[i] = wanted[i];
     } else {
       lost_.push_back(i);
@@ -176,12 +226,15 @@ Result<std::vector<GroupReader::Range>> GroupReader::Plan(const std::vector<Rang
   // A data block that ends before this row stands for zeros, and costs nothing.
   std::vector<std::size_t> present;
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (HasBytes(i) || units_[i].have.Holds(needed_of(i))) present.push_back(i);
+    if (HasBytes(i) || units_[i].cell.have.Holds(needed_of(i))) present.push_back(i);
   }
-  if (present.size() < code_->data_units()) return std::unexpected(Unreadable());
+  if (present.size() < code_->data_units()) {
+    if (UseLastResort()) return Plan(wanted);
+    return std::unexpected(Unreadable());
+  }
   // Those come first that are read anyway, and data come before parities.
   std::ranges::stable_sort(present, {}, [&](std::size_t i) {
-    if (units_[i].have.Holds(needed_of(i))) return 0;
+    if (units_[i].cell.have.Holds(needed_of(i))) return 0;
     return needed[i].Holds(needed_of(i)) ? 1 : 2;
   });
   present.resize(code_->data_units());
@@ -198,7 +251,7 @@ Status GroupReader::ReadAll(const std::vector<Range>& needed, const std::vector<
       try {
         ReadUnit(of[i], needed[of[i]]);
       } catch (const std::exception& error) {  // no memory; must not leave a thread
-        units_[of[i]].have = {};
+        units_[of[i]].cell.have = {};
         units_[of[i]].no_memory = error.what();
       }
     });
@@ -220,35 +273,48 @@ void GroupReader::ReadUnit(std::size_t index, const Range& range) {
   while (Holder* holder = unit.usable()) {
     auto read = ReadFrom(*holder, index, range);
     if (read) {
-      unit.local = holder->local;
+      unit.cell.local = holder->local;
       return;
     }
-    unit.have = {};
+    unit.cell.have = {};
     unit.reader.reset();
     if (stopped_) return;
     holder->failure = transfer::WithPeer(transfer::TransferAddress(holder->block.locs(0).id()),
                                          std::move(read).error());
+    holder->last_resort = holder->failure->code == ErrorCode::kTimeout && !holder->patient;
   }
+}
+
+transfer::ReadHooks GroupReader::HooksFor(const Holder& holder) {
+  transfer::ReadHooks hooks{.sockets = &sockets_};
+  if (read_.patient || holder.patient) return hooks;
+  hooks.connect = kImpatience;
+  if (read_.straggler == Timeout(0)) return hooks;
+  hooks.connect = std::min(hooks.connect, read_.straggler);
+  hooks.silence = read_.straggler;
+  hooks.on_silence = [this]() -> Status {
+    return Fail(ErrorCode::kTimeout,
+                fmt::format("nothing was sent for {} ms", read_.straggler.count()));
+  };
+  return hooks;
 }
 
 Status GroupReader::ReadFrom(Holder& holder, std::size_t index, const Range& range) {
   Unit& unit = units_[index];
-  const std::uint64_t begin = *row_ * code_->cell_bytes() + range.begin;
+  const std::uint64_t begin = row_ * code_->cell_bytes() + range.begin;
   const std::uint64_t end = begin + range.size();
   if (!unit.reader || unit.reader->position() != begin || unit.reader->end() < end) {
     const std::uint64_t in_group =
         std::min(read_.end - read_.group.offset(), read_.group.b().numbytes());
     const std::uint64_t last = std::max(end, code_->policy().BlockBytes(in_group, index));
-    transfer::ReadHooks hooks{.sockets = &sockets_};
-    if (!read_.patient) hooks.connect = kImpatience;
-    EBB_ASSIGN(unit.reader,
-               OpenBlock(holder.block, holder.block.locs(0).id(), begin, last, hooks));
+    EBB_ASSIGN(unit.reader, OpenBlock(holder.block, holder.block.locs(0).id(), begin, last,
+                                      HooksFor(holder)));
   }
-  unit.Make(range);
+  unit.cell.Make(range);
   for (std::uint64_t done = 0; done < range.size();) {
     EBB_ASSIGN(const auto bytes, unit.reader->Next(range.size() - done));
     if (bytes.empty()) return Fail(ErrorCode::kNetwork, "the block ends too early");
-    std::memcpy(unit.bytes.get() + done, bytes.data(), bytes.size());
+    std::memcpy(unit.cell.bytes.get() + done, bytes.data(), bytes.size());
     done += bytes.size();
   }
   if (unit.reader->position() < unit.reader->end()) return {};
@@ -280,26 +346,26 @@ void GroupReader::Decode() {
   std::vector<std::byte> padded;
   for (const std::size_t i : sources_) {
     const Unit& unit = units_[i];
-    if (unit.have.Holds(decoded_)) {
-      sources.push_back(unit.bytes.get() + (decoded_.begin - unit.have.begin));
+    if (unit.cell.have.Holds(decoded_)) {
+      sources.push_back(unit.cell.at(decoded_.begin));
       continue;
     }
     const Range part = decoded_.Cut(CellBytes(i));
     auto& filled = part.empty() ? zeros : padded;
     filled.resize(length);
     if (!part.empty()) {
-      std::memcpy(filled.data(), unit.bytes.get() + (part.begin - unit.have.begin), part.size());
+      std::memcpy(filled.data(), unit.cell.at(part.begin), part.size());
     }
     sources.push_back(filled.data());
   }
   std::vector<std::byte*> targets;
   for (const std::size_t i : lost_) {
-    units_[i].Make(decoded_);
-    units_[i].local = false;
-    targets.push_back(units_[i].bytes.get());
+    units_[i].cell.Make(decoded_);
+    units_[i].cell.local = false;
+    targets.push_back(units_[i].cell.bytes.get());
   }
   code_->Decoder(sources_, lost_).Apply(sources, targets, length);
-  for (const std::size_t i : lost_) units_[i].have = decoded_.Cut(CellBytes(i));
+  for (const std::size_t i : lost_) units_[i].cell.have = decoded_.Cut(CellBytes(i));
 }
 
 Error GroupReader::Unreadable() {

@@ -11,6 +11,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "client/group_code.h"
@@ -27,13 +28,19 @@ struct GroupRead {
   hadoop::hdfs::LocatedBlockProto group;
   // The end, in the file, of what will be read; servers send their blocks up to there.
   std::uint64_t end = 0;
-  // Waits long for connections. Otherwise a server that is slow to connect counts as lost.
+  // A server that sends nothing for so long counts as lost, as long as other blocks are enough. 0:
+  // it is waited for.
+  Timeout straggler = Timeout(0);
+  // Waits long for all servers. Otherwise a server that is slow to connect counts as lost, too.
   bool patient = false;
 };
 
-// One thread at a time, except for Shutdown(). It holds one row of cells: at most as many cells as
-// the group has blocks, and one connection with its buffer for each of them. It starts a thread for
-// each block of a row that is read; no thread outlives the call.
+// One thread at a time, except for Shutdown(). While a row of cells that was read from its
+// beginning is handed out, the next row of the range is fetched, and no further one. So the reader
+// holds two rows: at most twice as many cells as the group has blocks. It has one connection with
+// its buffer, and while a row is fetched one thread, for each block of the group. No thread
+// outlives the reader: its destructor ends the connections, and waits for those that are being
+// made.
 class GroupReader {
  public:
   using Report = std::function<void(const hadoop::hdfs::LocatedBlockProto&)>;
@@ -43,6 +50,9 @@ class GroupReader {
   // reader.
   GroupReader(std::shared_ptr<const GroupCode> code, GroupRead read, std::set<std::string>& shunned,
               Report report);
+  ~GroupReader();
+  GroupReader(const GroupReader&) = delete;
+  GroupReader& operator=(const GroupReader&) = delete;
 
   // Whether the group holds this byte of the file.
   [[nodiscard]] bool Covers(std::uint64_t offset) const;
@@ -76,29 +86,54 @@ class GroupReader {
     std::optional<Error> failure;
     // The failure is in the set of what is shunned.
     bool noted = false;
+    // It was asked to hurry, or has failed for an earlier group: it is asked once more, with
+    // patience, before the group counts as unreadable.
+    bool last_resort = false;
+    bool patient = false;
+  };
+  // A cell of a block.
+  struct Cell {
+    // The part of it that is in `bytes`.
+    Range have;
+    std::unique_ptr<std::byte[]> bytes;
+    std::uint64_t capacity = 0;
+    bool local = false;
+
+    void Make(const Range& range);
+    [[nodiscard]] const std::byte* at(std::uint64_t offset) const {
+      return bytes.get() + (offset - have.begin);
+    }
+    [[nodiscard]] bool Has(std::uint64_t offset) const {
+      return have.begin <= offset && offset < have.end;
+    }
   };
   // A block of the group: data or parity.
   struct Unit {
     std::vector<Holder> holders;
     std::unique_ptr<transfer::BlockReader> reader;
-    // The part of its cell in the present row that is in `bytes`.
-    Range have;
-    std::unique_ptr<std::byte[]> bytes;
-    std::uint64_t capacity = 0;
-    bool local = false;
+    // Of the row that is fetched.
+    Cell cell;
     // Why the thread of the unit could not read it; empty if it could.
     std::string no_memory;
 
-    void Make(const Range& range);
     [[nodiscard]] Holder* usable();
   };
 
   void AddHolder(int location);
   [[nodiscard]] std::uint64_t CellBytes(std::size_t unit) const;
-  [[nodiscard]] Status Fetch(std::uint64_t begin, std::uint64_t end);
+  // Hands out this row, which is read from `in_row` on unless it was fetched before.
+  [[nodiscard]] Status Show(std::uint64_t row, std::uint64_t in_row);
+  // How many bytes of the row will be read.
+  [[nodiscard]] std::uint64_t RowEnd(std::uint64_t row) const;
+  void FetchAhead(std::uint64_t row);
+  void AwaitFetch();
+  [[nodiscard]] Status Fetch(std::uint64_t row, std::uint64_t begin, std::uint64_t end);
   // The ranges to read now, by unit: those that are wanted, and the sources of those that are lost.
   [[nodiscard]] Result<std::vector<Range>> Plan(const std::vector<Range>& wanted);
   [[nodiscard]] bool HasBytes(std::size_t unit);
+  // Makes the holders usable that are the last resort. False if there are none.
+  [[nodiscard]] bool UseLastResort();
+  [[nodiscard]] transfer::ReadHooks HooksFor(const Holder& holder);
   [[nodiscard]] Status ReadAll(const std::vector<Range>& needed,
                                const std::vector<std::size_t>& of);
   void ReadUnit(std::size_t index, const Range& range);
@@ -113,15 +148,22 @@ class GroupReader {
   const Report report_;
   // Of all readers, also of those that are being opened.
   OpenSockets sockets_;
+  // The row that is handed out.
+  std::optional<std::uint64_t> shown_row_;
+  std::vector<Cell> shown_;
+  bool local_ = false;
+  std::atomic<bool> stopped_ = false;
+  // While `ahead_` runs, what follows belongs to that thread. The row that is fetched.
+  std::uint64_t row_ = 0;
+  // The same, once its cells are complete and as long as they are not handed out.
+  std::optional<std::uint64_t> fetched_row_;
   std::vector<Unit> units_;
-  std::optional<std::uint64_t> row_;
-  // The units that are decoded in the present row, from which units, and over which bytes of their
-  // cells.
+  // The units that are decoded in that row, from which units, and over which bytes of their cells.
   std::vector<std::size_t> lost_;
   std::vector<std::size_t> sources_;
   Range decoded_;
-  bool local_ = false;
-  std::atomic<bool> stopped_ = false;
+  // The last member, so that it is joined first.
+  std::jthread ahead_;
 };
 
 }  // namespace ebb::client

@@ -86,7 +86,10 @@ Status HolderReader::Start() {
   if (hedging_.wanted()) {
     hooks.connect = std::min(hooks.connect, hedging_.straggler);
     hooks.silence = hedging_.straggler;
-    hooks.on_silence = [this] { StartHedge(); };
+    hooks.on_silence = [this]() -> Status {
+      StartHedge();
+      return {};
+    };
   }
   auto opened = OpenBlock(range_.block, server_, range_.offset, range_.end, hooks);
   if (opened) {

@@ -25,9 +25,9 @@ struct Hedging {
   [[nodiscard]] bool wanted() const { return planner != nullptr && straggler > Timeout(0); }
 };
 
-// While the server is silent, a thread decodes the rest of the range: one at a time. The first that
-// has bytes goes on, and the other one is closed. With hedging, a server that accepts no connection
-// within `straggler` has failed.
+// While the server is silent, a thread decodes the rest of the range: one at a time, and after a
+// failure another one. The first that has bytes goes on, and the other one is closed. With hedging,
+// a server that accepts no connection within `straggler` has failed.
 class HolderReader final : public RangeReader {
  public:
   HolderReader(const hadoop::hdfs::DatanodeIDProto& server, BlockRange range, Hedging hedging);

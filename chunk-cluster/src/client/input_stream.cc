@@ -106,8 +106,9 @@ Result<std::span<const std::byte>> InputStream::FromGroup(std::uint64_t offset, 
     if (!group_ || !group_->Covers(offset)) {
       ReplaceGroup(nullptr);
       EBB_ASSIGN(const auto* group, locations_.At(offset));
+      GroupRead read{path_, *group, end, options_.straggler, failures_ > 0};
       ReplaceGroup(std::make_unique<GroupReader>(
-          locations_.code(), GroupRead{path_, *group, end, failures_ > 0}, shunned_,
+          locations_.code(), std::move(read), shunned_,
           [this](const LocatedBlockProto& replica) { Report(replica); }));
       EBB_TRY(Cancelled());
     }
@@ -134,8 +135,12 @@ Result<std::size_t> InputStream::ReadGroupsAt(std::uint64_t offset, std::span<st
 }
 
 void InputStream::ReplaceGroup(std::unique_ptr<GroupReader> group) {
-  const std::lock_guard lock(mutex_);
-  group_ = std::move(group);
+  {
+    const std::lock_guard lock(mutex_);
+    group_.swap(group);
+  }
+  // A reader may wait for its threads when it ends.
+  group.reset();
 }
 
 Result<std::size_t> InputStream::Read(std::span<std::byte> out) {

@@ -28,8 +28,8 @@ struct ReadOptions {
   int most_failures = 3;
   // Null: blocks are not decoded here, but by proxies. Outlives the streams.
   ReadPlanner* planner = nullptr;
-  // The rest of a block is decoded beside its server, if the server sends nothing for so long. 0:
-  // never.
+  // The rest of a block is decoded beside its server, or a cell instead of it, if the server sends
+  // nothing for so long. 0: never.
   Timeout straggler = Timeout(0);
 };
 
@@ -48,8 +48,9 @@ struct ReadCounts {
 // unless all servers of a block have failed; wrong bytes are told to the namenode. The bytes that
 // are returned agree with the checksums of their writer, or are decoded from bytes that do. If no
 // server that holds a member of a stripe can be read, the stream decodes the block, and if that
-// fails, too, it reads a proxy. A stream decodes once at a time, with the threads and the memory of a
-// DecodedReader and one thread more.
+// fails, too, or if too many streams of the process decode, it reads a proxy. A stream decodes once
+// at a time, with the threads and the memory of a DecodedReader and one thread more. Of a file that
+// clients encode it holds two rows of cells: see GroupReader.
 class InputStream {
  public:
   [[nodiscard]] static Result<std::unique_ptr<InputStream>> Open(NamenodeConnection& namenode,

@@ -50,6 +50,7 @@ Result<WriteOptions> WriteOptionsOf(const Configuration& configuration) {
   EBB_ASSIGN(const int type, ChecksumTypeOf(configuration));
   EBB_ASSIGN(const auto packet,
              configuration.Number("dfs.client-write-packet-size", kDefaultPacketBytes, 1));
+  EBB_ASSIGN(options.replacement, ReplacementPolicyOf(configuration));
   EBB_ASSIGN(const auto retries, configuration.Number("dfs.client.block.write.retries", 3));
   ChecksumProto checksum;
   checksum.set_type(static_cast<ChecksumTypeProto>(type));
@@ -74,7 +75,9 @@ Result<std::unique_ptr<OutputStream>> OutputStream::Start(
     const FileStatus& file, const std::optional<LocatedBlockProto>& last,
     const WriteOptions& options) {
   std::unique_ptr<OutputStream> stream(new OutputStream(
-      namenode, leases, {path, file.file_id, leases.client_name(), file.block_bytes}, options));
+      namenode, leases, {path, file.file_id, leases.client_name(), file.block_bytes,
+       static_cast<int>(file.replication)},
+      options));
   stream->opened_ = file;
   stream->writable_ = CheckWritable(path, file);
   if (file.erasure && stream->writable_) {
@@ -95,7 +98,7 @@ Result<std::unique_ptr<OutputStream>> OutputStream::Start(
                               path));
     }
     stream->writer_ = std::make_unique<BlockWriter>(namenode, stream->file_, options.checksum,
-                                                    options.most_retries);
+                                                    options.most_retries, options.replacement);
     stream->offset_ = last->b().numbytes();
     stream->finished_bytes_ = file.length - std::min(file.length, stream->offset_);
     EBB_TRY(Caught(path, [&] { return stream->writer_->Reopen(*last); }));
@@ -138,7 +141,8 @@ Status OutputStream::EnsureBlock() {
   if (writer_) return {};
   EBB_TRY(writable_);
   writer_ =
-      std::make_unique<BlockWriter>(namenode_, file_, options_.checksum, options_.most_retries);
+      std::make_unique<BlockWriter>(namenode_, file_, options_.checksum, options_.most_retries,
+                                    options_.replacement);
   unlisted_ = true;
   return writer_->Allocate(previous_ ? &*previous_ : nullptr);
 }
@@ -175,7 +179,7 @@ Status OutputStream::FlushBytes(bool sync) {
   if (!packet_ && sync && writer_) packet_ = std::make_shared<WritePacket>(offset_, 0);
   if (packet_) EBB_TRY(SendPacket(sync));
   if (!writer_) return {};
-  EBB_TRY(writer_->AwaitAll());
+  EBB_TRY(writer_->Flush());
   if (unlisted_) EBB_TRY(PersistLength());
   unlisted_ = false;
   if (offset_ >= file_.block_bytes) EBB_TRY(EndBlock());

@@ -24,6 +24,7 @@ struct WriteOptions {
   std::size_t packet_bytes = 0;
   // How often another block is asked for, if a server of a new block refuses.
   int most_retries = 3;
+  ReplacementPolicy replacement;
 };
 
 [[nodiscard]] Result<WriteOptions> WriteOptionsOf(const Configuration& configuration);

@@ -1,8 +1,10 @@
 // Streams over a namenode and DataNodes that fail on order.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <random>
+#include <thread>
 
 #include "ClientDatanodeProtocol.pb.h"
 #include "client/fake_cluster.h"
@@ -23,11 +25,11 @@ std::string RandomText(std::size_t size, unsigned seed) {
 
 class StreamsTest : public ::testing::Test {
  protected:
-  static constexpr std::size_t kServers = 3;
+  void SetUp() override { MakeServers(3); }
 
-  void SetUp() override {
+  void MakeServers(std::size_t count) {
     std::vector<hadoop::hdfs::DatanodeInfoProto> infos;
-    for (std::size_t i = 0; i < kServers; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       nodes_.push_back(std::make_unique<FakeDatanode>());
       infos.push_back(nodes_.back()->info());
     }
@@ -36,9 +38,8 @@ class StreamsTest : public ::testing::Test {
 
   void Open() {
     const auto address = namenode_->Start()[0];
-    Configuration configuration;
-    configuration.Set("dfs.client-write-packet-size", "4096");
-    auto opened = FileSystem::Open(configuration, address.Text());
+    configuration_.Set("dfs.client-write-packet-size", "4096");
+    auto opened = FileSystem::Open(configuration_, address.Text());
     ASSERT_TRUE(opened) << opened.error().message;
     files_ = std::move(*opened);
   }
@@ -67,6 +68,7 @@ class StreamsTest : public ::testing::Test {
 
   std::vector<std::unique_ptr<FakeDatanode>> nodes_;
   std::unique_ptr<FakeNamenode> namenode_;
+  Configuration configuration_;
   std::unique_ptr<FileSystem> files_;
 };
 
@@ -208,6 +210,223 @@ TEST_F(StreamsTest, AFileThatClientsEncryptCanBeEmptyOnly) {
   namenode_->names["/f"] = false;
   EXPECT_FALSE(files_->Append("/f"));
   EXPECT_EQ(namenode_->Calls(), (std::vector<std::string>{"create /f", "create /f"}));
+}
+
+// Blocks have three replicas, and there are more servers. The first server blames another one when
+// it is told to, and has the bytes itself.
+class ReplacementTest : public StreamsTest {
+ protected:
+  static constexpr char kKey[] = "dfs.client.block.write.replace-datanode-on-failure.";
+
+  void SetUp() override {
+    MakeServers(5);
+    namenode_->replication = 3;
+  }
+
+  void Set(const std::string& name, const std::string& value) {
+    configuration_.Set(kKey + name, value);
+  }
+
+  // The first server blames the server of this index in the pipeline at its next packet.
+  void BlameNext(int server) {
+    nodes_[0]->blamed = server;
+    nodes_[0]->packets_until_blame = 0;
+  }
+
+  // The servers of the last pipeline that the namenode was told of.
+  std::vector<std::size_t> Servers() {
+    std::vector<std::size_t> servers;
+    if (namenode_->updates().empty()) return servers;
+    for (const auto& id : namenode_->updates().back().newnodes()) {
+      for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (nodes_[i]->info().id().xferport() == id.xferport()) servers.push_back(i);
+      }
+    }
+    return servers;
+  }
+  using List = std::vector<std::size_t>;
+};
+
+TEST_F(ReplacementTest, ThePolicyIsThatOfHdfs) {
+  using Rule = ReplacementPolicy::Rule;
+  const ReplacementPolicy usual;
+  EXPECT_FALSE(usual.Wants(3, 2, false));
+  EXPECT_TRUE(usual.Wants(3, 2, true));
+  EXPECT_TRUE(usual.Wants(3, 1, false));
+  EXPECT_TRUE(usual.Wants(4, 2, false));
+  EXPECT_FALSE(usual.Wants(5, 3, false));
+  EXPECT_FALSE(usual.Wants(3, 3, true));
+  EXPECT_FALSE(usual.Wants(2, 1, true));
+  EXPECT_FALSE(usual.Wants(3, 0, true));
+  EXPECT_TRUE((ReplacementPolicy{Rule::kAlways}.Wants(2, 1, false)));
+  EXPECT_FALSE((ReplacementPolicy{Rule::kAlways}.Wants(2, 2, true)));
+  EXPECT_FALSE((ReplacementPolicy{Rule::kNever}.Wants(3, 1, true)));
+}
+
+TEST_F(ReplacementTest, TheKeysAreThoseOfHdfs) {
+  EXPECT_EQ(ReplacementPolicyOf(configuration_)->rule, ReplacementPolicy::Rule::kDefault);
+  EXPECT_FALSE(ReplacementPolicyOf(configuration_)->best_effort);
+  Set("best-effort", "true");
+  Set("policy", "always");
+  EXPECT_EQ(ReplacementPolicyOf(configuration_)->rule, ReplacementPolicy::Rule::kAlways);
+  EXPECT_TRUE(ReplacementPolicyOf(configuration_)->best_effort);
+  Set("enable", "false");
+  EXPECT_EQ(ReplacementPolicyOf(configuration_)->rule, ReplacementPolicy::Rule::kNever);
+  Set("policy", "SOMETIMES");
+  const auto unknown = ReplacementPolicyOf(configuration_);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("SOMETIMES"), std::string::npos);
+}
+
+TEST_F(ReplacementTest, AFlushedBlockGetsAnotherServerWithItsBytes) {
+  Open();
+  const auto text = RandomText(60'000, 20);
+  const auto stream = Create();
+  Write(*stream, text.substr(0, 20'000));
+  ASSERT_TRUE(stream->Flush());
+  BlameNext(1);
+  Write(*stream, text.substr(20'000));
+  ASSERT_TRUE(stream->Close());
+  EXPECT_EQ(Servers(), (List{0, 2, 3}));
+  ASSERT_EQ(nodes_[0]->Transfers().size(), 1U);
+  const auto copy = nodes_[0]->Transfers()[0];
+  EXPECT_EQ(copy.header().baseheader().block().blockid(), 101U);
+  EXPECT_EQ(copy.targetstorageids(0), "storage-" + nodes_[3]->info().id().datanodeuuid());
+  // The server that failed is not asked for again.
+  ASSERT_EQ(namenode_->additions().size(), 1U);
+  EXPECT_EQ(namenode_->additions()[0].excludes(0).id().xferport(),
+            nodes_[1]->info().id().xferport());
+  // The new server has what was acknowledged, at least, before the pipeline begins.
+  const auto held = nodes_[3]->Bytes(101);
+  EXPECT_GE(held.size(), 20'000U);
+  EXPECT_EQ(held, text.substr(0, held.size()));
+  const auto write = nodes_[0]->Writes().back();
+  EXPECT_EQ(write.stage(), hadoop::hdfs::OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY);
+  EXPECT_LE(write.minbytesrcvd(), held.size());
+  ASSERT_EQ(write.targets_size(), 2);
+  EXPECT_EQ(write.targets(1).id().xferport(), nodes_[3]->info().id().xferport());
+  EXPECT_EQ(nodes_[0]->Bytes(101), text);
+}
+
+TEST_F(ReplacementTest, ABlockThatWasNotFlushedGetsOneForTheSecondFailure) {
+  Open();
+  const auto text = RandomText(1'000'000, 21);
+  const auto stream = Create();
+  BlameNext(1);
+  std::size_t at = 0;
+  for (; namenode_->updates().empty() && at + 5000 < text.size(); at += 5000) {
+    Write(*stream, text.substr(at, 5000));
+    // The failure is seen by a packet after the acknowledgement that tells of it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(Servers(), (List{0, 2}));
+  EXPECT_TRUE(namenode_->additions().empty());
+  BlameNext(1);
+  Write(*stream, text.substr(at));
+  ASSERT_TRUE(stream->Close());
+  EXPECT_EQ(Servers(), (List{0, 3}));
+  EXPECT_EQ(nodes_[0]->Bytes(101), text);
+}
+
+TEST_F(ReplacementTest, ServersThatCannotTakeTheCopyAreNotAdded) {
+  Open();
+  nodes_[3]->dead = true;
+  const auto text = RandomText(60'000, 22);
+  const auto stream = Create();
+  Write(*stream, text.substr(0, 20'000));
+  ASSERT_TRUE(stream->Flush());
+  BlameNext(1);
+  Write(*stream, text.substr(20'000));
+  ASSERT_TRUE(stream->Close());
+  EXPECT_EQ(Servers(), (List{0, 2, 4}));
+  // Another server copies, since the first one may be at fault.
+  EXPECT_EQ(nodes_[0]->Transfers().size(), 1U);
+  EXPECT_EQ(nodes_[2]->Transfers().size(), 1U);
+  EXPECT_EQ(nodes_[0]->Bytes(101), text);
+}
+
+TEST_F(ReplacementTest, ANewServerThatFailsIsReplacedToo) {
+  Open();
+  const auto text = RandomText(60'000, 23);
+  const auto stream = Create();
+  Write(*stream, text.substr(0, 20'000));
+  ASSERT_TRUE(stream->Flush());
+  BlameNext(1);
+  Write(*stream, text.substr(20'000, 20'000));
+  ASSERT_TRUE(stream->Flush());
+  EXPECT_EQ(Servers(), (List{0, 2, 3}));
+  BlameNext(2);
+  Write(*stream, text.substr(40'000));
+  ASSERT_TRUE(stream->Close());
+  EXPECT_EQ(Servers(), (List{0, 2, 4}));
+  const auto held = nodes_[4]->Bytes(101);
+  EXPECT_GE(held.size(), 40'000U);
+  EXPECT_EQ(held, text.substr(0, held.size()));
+  EXPECT_EQ(nodes_[0]->Bytes(101), text);
+}
+
+TEST_F(ReplacementTest, WithoutAnotherServerTheWriteFailsUnlessItMayGoOn) {
+  for (const bool refuses : {false, true}) {
+    for (const bool best_effort : {false, true}) {
+      files_.reset();
+      nodes_.clear();
+      MakeServers(refuses ? 5 : 3);
+      namenode_->replication = 3;
+      if (refuses) namenode_->exceptions["getAdditionalDatanode"] = "java.io.IOException";
+      Set("best-effort", best_effort ? "true" : "false");
+      Open();
+      const auto text = RandomText(60'000, 24);
+      const auto stream = Create();
+      Write(*stream, text.substr(0, 20'000));
+      ASSERT_TRUE(stream->Flush());
+      BlameNext(1);
+      auto status = stream->Write(std::as_bytes(std::span(text).subspan(20'000)));
+      if (status) status = stream->Close();
+      EXPECT_EQ(status.has_value(), best_effort) << refuses;
+      if (best_effort) {
+        EXPECT_EQ(Servers(), (List{0, 2}));
+        EXPECT_EQ(nodes_[0]->Bytes(101), text);
+      } else {
+        EXPECT_NE(status.error().message.find("best-effort"), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_F(ReplacementTest, APacketThatNoServerTakesDoesNotGoThroughTheCluster) {
+  nodes_.clear();
+  MakeServers(12);
+  namenode_->replication = 3;
+  Set("policy", "ALWAYS");
+  Open();
+  const auto stream = Create();
+  nodes_[0]->blames = 1000;
+  BlameNext(1);
+  Write(*stream, RandomText(4096, 25));
+  const auto closed = stream->Close();
+  ASSERT_FALSE(closed);
+  EXPECT_NE(closed.error().message.find("without progress"), std::string::npos)
+      << closed.error().message;
+  EXPECT_EQ(namenode_->additions().size(), 5U);
+}
+
+TEST_F(ReplacementTest, AnAppendGetsTheServersThatAreMissing) {
+  auto& block = *namenode_->located.mutable_lastblock();
+  namenode_->replication = 2;
+  namenode_->Locate(7, {}, block);
+  namenode_->replication = 3;
+  block.mutable_b()->set_numbytes(700);
+  namenode_->located.set_filelength(700);
+  const auto text = RandomText(900, 26);
+  for (const int i : {0, 1}) nodes_[i]->Put(7, text.substr(0, 700));
+  Open();
+  auto stream = files_->Append("/f");
+  ASSERT_TRUE(stream) << stream.error().message;
+  EXPECT_EQ(Servers(), (List{0, 1, 2}));
+  EXPECT_EQ(nodes_[2]->Bytes(7), text.substr(0, 700));
+  Write(**stream, text.substr(700));
+  ASSERT_TRUE((*stream)->Close());
+  EXPECT_EQ(nodes_[0]->Bytes(7), text);
 }
 
 TEST_F(StreamsTest, ADirectoryIsListedInBatches) {

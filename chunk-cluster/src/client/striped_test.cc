@@ -10,6 +10,7 @@
 #include <chrono>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "client/fake_cluster.h"
 #include "client/file_system.h"
@@ -43,12 +44,17 @@ class StripedTest : public ::testing::Test {
     policy.mutable_schema()->set_dataunits(kData);
     policy.mutable_schema()->set_parityunits(kUnits - kData);
     policy.set_cellsize(kCell);
-    const auto address = namenode_->Start()[0];
+    namenode_->Start();
+    Open(Timeout(2000));
+  }
+
+  void Open(Timeout straggler) {
     Configuration configuration;
     configuration.Set("dfs.bytes-per-checksum", "4");
     configuration.Set("dfs.client-write-packet-size", "4");
     configuration.Set("dfs.client.max.block.acquire.failures", "0");
-    auto opened = FileSystem::Open(configuration, address.Text());
+    configuration.Set("ebbfs.client.straggler.millis", std::to_string(straggler.count()));
+    auto opened = FileSystem::Open(configuration, fmt::format("127.0.0.1:{}", namenode_->port()));
     ASSERT_TRUE(opened) << opened.error().message;
     files_ = std::move(*opened);
   }
@@ -306,6 +312,40 @@ TEST_F(StripedTest, AServerThatIsSlowToConnectCountsAsLost) {
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(12));
 }
 
+// A silent server of the fake cluster would answer after 20 s.
+TEST_F(StripedTest, ASilentServerIsReadAround) {
+  Open(Timeout(300));
+  const auto text = Text(3 * kGroupBytes);
+  WriteFile(text);
+  for (const bool answers : {false, true}) {
+    nodes_[1]->stalls_reads = !answers;
+    nodes_[1]->bytes_until_stall = answers ? static_cast<int>(kCell) : 1'000'000'000;
+    (void)nodes_[1]->TakeReads();
+    const auto started = std::chrono::steady_clock::now();
+    ExpectRead(text, answers ? "silent after its first cell" : "silent from the beginning");
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(12));
+    // Later rows and groups leave it out.
+    EXPECT_EQ(nodes_[1]->TakeReads().size(), 1U);
+  }
+}
+
+TEST_F(StripedTest, SilentServersThatAreNeededAreWaitedFor) {
+  Open(Timeout(300));
+  const auto text = Text(2 * kGroupBytes);
+  WriteFile(text);
+  for (const std::size_t i : {0, 1, 3}) nodes_[i]->read_delay_millis = 1500;
+  ExpectRead(text, "three servers are slow");
+}
+
+TEST_F(StripedTest, WithoutAStragglersTimeServersAreWaitedFor) {
+  Open(Timeout(0));
+  const auto text = Text(kGroupBytes);
+  WriteFile(text);
+  nodes_[1]->read_delay_millis = 1500;
+  ExpectRead(text, "one server is slow");
+  EXPECT_TRUE(nodes_[kData]->TakeReads().empty());
+}
+
 TEST_F(StripedTest, WrongBytesAreReported) {
   const auto text = Text(40);
   WriteFile(text);
@@ -340,6 +380,55 @@ TEST_F(StripedTest, ACancelledReadFails) {
   const auto bytes = in->Next(10);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code, ErrorCode::kShutdown);
+}
+
+TEST_F(StripedTest, OneRowIsReadAhead) {
+  namenode_->block_bytes = 4 * kCell;
+  const auto text = Text(4 * kData * kCell);
+  WriteFile(text);
+  nodes_[0]->chunk_bytes = 4;
+  nodes_[0]->read_packet_bytes = kCell;
+  // The server has the cells of two rows, and whoever wants a third one needs a parity.
+  nodes_[0]->read_packets_until_end = 2;
+  const auto in = OpenFile();
+  ASSERT_TRUE(in->Next(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(nodes_[kData]->Reads().empty());
+  std::string row(kData * kCell, '\0');
+  ASSERT_TRUE(in->Read(std::as_writable_bytes(std::span(row))));
+  EXPECT_EQ(row, text.substr(1, row.size()));
+  // Now the first byte of the second row is read, and nothing of the third one.
+  for (int i = 0; i < 1000 && nodes_[kData]->Reads().empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(nodes_[kData]->Reads().size(), 1U);
+  std::string rest(text.size() - row.size() - 1, '\0');
+  ASSERT_TRUE(in->Read(std::as_writable_bytes(std::span(rest))));
+  EXPECT_EQ(rest, text.substr(row.size() + 1));
+}
+
+// Each server sends one cell. A silent server of the fake cluster would end after 20 s.
+TEST_F(StripedTest, ARowThatIsReadAheadEndsWithItsStream) {
+  Open(Timeout(0));
+  WriteFile(Text(kGroupBytes));
+  for (auto& node : nodes_) node->bytes_until_stall = static_cast<int>(kCell);
+  for (const bool cancels : {false, true}) {
+    const auto started = std::chrono::steady_clock::now();
+    auto in = OpenFile();
+    ASSERT_TRUE(in->Next(1));
+    if (cancels) {
+      const std::jthread canceller([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        in->Cancel();
+      });
+      std::string rest(kGroupBytes - 1, '\0');
+      const auto read = in->Read(std::as_writable_bytes(std::span(rest)));
+      ASSERT_FALSE(read);
+      EXPECT_EQ(read.error().code, ErrorCode::kShutdown);
+    }
+    in.reset();
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(12)) << cancels;
+  }
 }
 
 TEST_F(StripedTest, TheWriteGoesOnWithoutTheServersThatFail) {

@@ -63,6 +63,12 @@ void PipelineTarget::Drop(int server) {
   block.mutable_storagetypes()->RemoveLast();
 }
 
+void PipelineTarget::Add(const LocatedBlockProto& from, int server) {
+  *block.add_locs() = from.locs(server);
+  if (server < from.storageids_size()) block.add_storageids(from.storageids(server));
+  if (server < from.storagetypes_size()) block.add_storagetypes(from.storagetypes(server));
+}
+
 std::expected<std::unique_ptr<WritePipeline>, WritePipeline::Failure> WritePipeline::Open(
     const PipelineTarget& target) {
   const auto& first = target.block.locs(0).id();

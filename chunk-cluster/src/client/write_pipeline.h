@@ -43,6 +43,8 @@ struct PipelineTarget {
 
   // Takes a server out.
   void Drop(int server);
+  // Appends a server of `from`.
+  void Add(const hadoop::hdfs::LocatedBlockProto& from, int server);
 };
 
 // One thread writes. A thread of the pipeline reads acknowledgements, and sends heartbeats while

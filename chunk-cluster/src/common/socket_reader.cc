@@ -39,11 +39,12 @@ void SocketReader::Reserve(std::size_t capacity) {
 }
 
 Result<std::size_t> SocketReader::ReadSome(std::span<std::byte> out, Timeout timeout) {
-  if (!on_silence_ || timeout <= silence_) return socket_.ReadSome(out, timeout);
-  auto read = socket_.ReadSome(out, silence_);
-  if (read || read.error().code != ErrorCode::kTimeout) return read;
-  on_silence_();
-  return socket_.ReadSome(out, timeout - silence_);
+  for (; on_silence_ && timeout > silence_; timeout -= silence_) {
+    auto read = socket_.ReadSome(out, silence_);
+    if (read || read.error().code != ErrorCode::kTimeout) return read;
+    EBB_TRY(on_silence_());
+  }
+  return socket_.ReadSome(out, timeout);
 }
 
 Result<std::span<const std::byte>> SocketReader::Peek(std::size_t length, Timeout timeout) {

@@ -18,9 +18,10 @@ class SocketReader {
  public:
   explicit SocketReader(Socket& socket, std::size_t capacity = 8 * 1024);
 
-  // A read that gets no byte for `silence` calls `call` once, and goes on waiting. The reading
-  // thread makes the call, which must not block.
-  void OnSilence(Timeout silence, std::function<void()> call) {
+  // A read that gets no byte for `silence` calls `call`, and goes on waiting, and calls again after
+  // the same time. An error of the call ends the read and becomes its error. The reading thread
+  // makes the call, which must not block.
+  void OnSilence(Timeout silence, std::function<Status()> call) {
     silence_ = silence;
     on_silence_ = std::move(call);
   }
@@ -51,7 +52,7 @@ class SocketReader {
 
   Socket& socket_;
   Timeout silence_ = Timeout(0);
-  std::function<void()> on_silence_;
+  std::function<Status()> on_silence_;
   std::size_t capacity_;
   std::unique_ptr<std::byte[]> buffer_;
   std::size_t begin_ = 0;

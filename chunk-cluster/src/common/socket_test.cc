@@ -114,24 +114,37 @@ TEST(SocketTest, AProcessWithoutDescriptorsIsBusy) {
   EXPECT_TRUE(Socket::Connect("127.0.0.1", listener->port(), seconds(5)).has_value());
 }
 
-TEST(SocketReaderTest, SilenceIsToldAndTheReadGoesOn) {
+TEST(SocketReaderTest, SilenceIsToldAgainAndTheReadGoesOn) {
   auto [one, other] = Socket::Pair().value();
   SocketReader reader(one);
   int calls = 0;
   const std::byte byte{7};
-  reader.OnSilence(milliseconds(20), [&] {
+  reader.OnSilence(milliseconds(20), [&]() -> Status {
     ++calls;
-    if (calls < 2) return;
+    if (calls < 2) return {};
     EXPECT_TRUE(other.WriteAll(std::span(&byte, 1), seconds(5)).has_value());
+    return {};
   });
-  const auto silent = reader.Take(1, milliseconds(60));
+  const auto silent = reader.Take(1, milliseconds(30));
   ASSERT_FALSE(silent);
   EXPECT_EQ(silent.error().code, ErrorCode::kTimeout);
   EXPECT_EQ(calls, 1);
+  calls = 0;
   const auto taken = reader.Take(1, seconds(20));
   ASSERT_TRUE(taken) << taken.error().message;
   EXPECT_EQ((*taken)[0], byte);
   EXPECT_EQ(calls, 2);
+}
+
+TEST(SocketReaderTest, SilenceMayEndTheRead) {
+  auto [one, other] = Socket::Pair().value();
+  SocketReader reader(one);
+  reader.OnSilence(milliseconds(20), []() -> Status {
+    return Fail(ErrorCode::kTimeout, "silent for too long");
+  });
+  const auto silent = reader.Take(1, seconds(20));
+  ASSERT_FALSE(silent);
+  EXPECT_EQ(silent.error().message, "silent for too long");
 }
 
 TEST(OpenSocketsTest, AllAreShutDownAndNoneIsTakenLater) {

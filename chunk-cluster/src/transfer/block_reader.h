@@ -24,9 +24,9 @@ struct ReadHooks {
   Timeout connect = kConnectTimeout;
   // Has the socket as long as the reader lives, also while it is being opened. Outlives the reader.
   OpenSockets* sockets = nullptr;
-  // Called once by each wait for bytes that lasts longer than `silence`; see SocketReader.
+  // Called by each wait for bytes whenever it has lasted for another `silence`; see SocketReader.
   Timeout silence = Timeout(0);
-  std::function<void()> on_silence = {};
+  std::function<ebb::Status()> on_silence = {};
 };
 
 // One thread at a time, except for Shutdown(). Every packet is verified against its checksums.
