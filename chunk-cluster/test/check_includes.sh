@@ -23,6 +23,7 @@ cli:       common client proto
 capi:      common client proto
 mount:     common client proto
 metadata_load: common disk rpc transfer proto
+data_tool: common client proto
 EOF
 }
 

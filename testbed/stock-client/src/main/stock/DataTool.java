@@ -52,7 +52,10 @@ import org.apache.hadoop.util.NativeCodeLoader;
 public final class DataTool {
   private static final int BUFFER_BYTES = 128 * 1024;
 
-  /** A prime, so that bytes of another block, chunk or file are different bytes. */
+  /**
+   * A prime, so that bytes of another block, chunk or file are different bytes. The native client
+   * of the benchmark writes and expects the same (workloads/src/main/cpp/data_tool/content.cc).
+   */
   private static final int PERIOD = 1_048_573;
 
   private final byte[] pattern = new byte[PERIOD + BUFFER_BYTES];

@@ -129,6 +129,17 @@ public record Build(Path home) {
     return clientProgram("ebbfs-mount");
   }
 
+  /** The native client of {@code ebb bench data}, which no package has. */
+  public Path dataTool() throws ClusterException {
+    Path program = home.resolve("chunk-cluster/target/cmake/data_tool");
+    if (!Files.isExecutable(program)) {
+      throw new ClusterException(
+          "the native client of the benchmark is not built (%s is missing): %s"
+              .formatted(program, REMEDY));
+    }
+    return program;
+  }
+
   private Path clientProgram(String name) throws ClusterException {
     Path program = home.resolve(isRelease() ? "bin" : "chunk-cluster/target/cmake").resolve(name);
     if (!Files.isExecutable(program)) {

@@ -26,12 +26,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
 /**
- * A process with a stock HDFS client that does what lines on its standard input ask for. Its class
- * path holds hadoop-client and the programs of {@code testbed/stock-client}, and nothing else of
- * this project. Thread-safe.
+ * A process with a client that does what lines on its standard input ask for. Unless it is the
+ * native client, its class path holds hadoop-client and the programs of {@code
+ * testbed/stock-client}, and nothing else of this project. Thread-safe.
  */
 public final class ToolProcess implements AutoCloseable {
-  private static final String ENDED = "the stock client process has ended";
+  private static final String ENDED = "the process of the client has ended";
 
   private static final List<String> STOCK_JVM =
       List.of("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
@@ -61,23 +61,16 @@ public final class ToolProcess implements AutoCloseable {
       Path log,
       UnaryOperator<List<String>> place)
       throws IOException {
-    this(classPath(home), STOCK_JVM, tool, arguments, settings, log, place);
+    this(java(classPath(home), STOCK_JVM, tool, arguments), settings, log, place);
   }
 
   private ToolProcess(
-      String classPath,
-      List<String> jvm,
-      String tool,
-      List<String> arguments,
+      List<String> program,
       Map<String, String> settings,
       Path log,
       UnaryOperator<List<String>> place)
       throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Launcher.java());
-    command.addAll(jvm);
-    command.addAll(List.of("-cp", classPath, tool));
-    command.addAll(arguments);
+    List<String> command = new ArrayList<>(program);
     settings.forEach((name, value) -> command.add(name + "=" + value));
     process =
         new ProcessBuilder(place.apply(command))
@@ -86,7 +79,7 @@ public final class ToolProcess implements AutoCloseable {
     requests =
         new BufferedWriter(
             new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
-    reader = new Thread(this::readAnswers, "stock-client-answers");
+    reader = new Thread(this::readAnswers, "client-answers");
     reader.setDaemon(true);
     reader.start();
   }
@@ -119,10 +112,11 @@ public final class ToolProcess implements AutoCloseable {
     all.putIfAbsent("hadoop.tmp.dir", directory.resolve("tmp").toString());
     all.putIfAbsent("mapreduce.task.io.sort.mb", "8");
     return new ToolProcess(
-        conf + File.pathSeparator + build.classPath("testbed/hadoop-tests"),
-        List.of("-Xmx700m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
-        "CommandTool",
-        List.of(directory.toString()),
+        java(
+            conf + File.pathSeparator + build.classPath("testbed/hadoop-tests"),
+            List.of("-Xmx700m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            "CommandTool",
+            List.of(directory.toString())),
         all,
         log,
         UnaryOperator.identity());
@@ -141,7 +135,29 @@ public final class ToolProcess implements AutoCloseable {
       Path log,
       UnaryOperator<List<String>> place)
       throws IOException {
-    return new ToolProcess(classPath(home), jvm, "DataTool", List.of(), settings, log, place);
+    return new ToolProcess(java(classPath(home), jvm, "DataTool", List.of()), settings, log, place);
+  }
+
+  /**
+   * Starts the native client, which takes the requests of {@code DataTool} but for {@code copy} and
+   * {@code native}.
+   *
+   * @param place as that of the constructor
+   */
+  public static ToolProcess nativeData(
+      Build build, Map<String, String> settings, Path log, UnaryOperator<List<String>> place)
+      throws IOException, ClusterException {
+    return new ToolProcess(List.of(build.dataTool().toString()), settings, log, place);
+  }
+
+  private static List<String> java(
+      String classPath, List<String> jvm, String tool, List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Launcher.java());
+    command.addAll(jvm);
+    command.addAll(List.of("-cp", classPath, tool));
+    command.addAll(arguments);
+    return command;
   }
 
   private static String classPath(Path home) throws IOException {

@@ -71,8 +71,8 @@ public final class DataBenchmark {
             HdfsSystem.start(build, directory.resolve("hdfs"), shape, ebbfs.network());
         EndWithJvm hdfsEnd = new EndWithJvm(directory.resolve("hdfs"), ebbfs.network())) {
       SharedLinks links = new SharedLinks(ebbfs.network(), shape.servers());
-      try (Side ebbfsSide = side(ebbfs, links);
-          Side hdfsSide = side(hdfs, links)) {
+      try (Side ebbfsSide = side(ebbfs, nativeClient(ebbfs, links), links);
+          Side hdfsSide = side(hdfs, null, links)) {
         measure(List.of(ebbfsSide, hdfsSide), links, saver);
       }
     }
@@ -92,17 +92,29 @@ public final class DataBenchmark {
     }
   }
 
-  /** Without links of a rate, one client does everything. */
-  private Side side(ComparedSystem system, SharedLinks links) throws IOException {
+  /** Without links of a rate, the stock client stores the files too. */
+  private Side side(ComparedSystem system, DataClient nativeClient, SharedLinks links)
+      throws IOException {
     DataClient client = client(system, "", links::behindLink);
     return new Side(
-        system, client, links.areShaped() ? client(system, "-loader", links::unshaped) : client);
+        system,
+        client,
+        nativeClient,
+        links.areShaped() ? client(system, "-loader", links::unshaped) : client);
   }
 
   private DataClient client(ComparedSystem system, String suffix, UnaryOperator<List<String>> place)
       throws IOException {
-    Path logs = Files.createDirectories(directory.resolve("clients"));
-    return new DataClient(build, system.client(), logs.resolve(system.name() + suffix), place);
+    return DataClient.stock(build, system.client(), log(system, suffix), place);
+  }
+
+  private DataClient nativeClient(EbbfsSystem system, SharedLinks links)
+      throws IOException, ClusterException {
+    return DataClient.ofEbbfs(build, system.client(), log(system, "-native"), links::behindLink);
+  }
+
+  private Path log(ComparedSystem system, String suffix) throws IOException {
+    return Files.createDirectories(directory.resolve("clients")).resolve(system.name() + suffix);
   }
 
   private List<RowGroup> groups() {

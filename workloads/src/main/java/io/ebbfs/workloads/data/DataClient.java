@@ -1,6 +1,7 @@
 package io.ebbfs.workloads.data;
 
 import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.client.ToolProcess;
 import io.ebbfs.testbed.cluster.StockClient;
 import io.ebbfs.testbed.process.ProcessId;
@@ -13,7 +14,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.function.UnaryOperator;
 
-/** The stock client of one system: a JVM of its own, which compares all bytes that it reads. */
+/** A client of one system: a process of its own, which compares all bytes that it reads. */
 final class DataClient implements AutoCloseable {
   private static final List<String> JVM =
       List.of("-Xmx1g", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Djava.net.preferIPv4Stack=true");
@@ -39,16 +40,39 @@ final class DataClient implements AutoCloseable {
    */
   record Timing(long micros, long medianMicros) {}
 
+  DataClient(ToolProcess tool) {
+    this.tool = tool;
+  }
+
   /**
+   * The stock client, in a JVM.
+   *
    * @param place turns the command into one that runs behind a link, or is the identity
    */
-  DataClient(Build build, StockClient client, Path log, UnaryOperator<List<String>> place)
+  static DataClient stock(
+      Build build, StockClient client, Path log, UnaryOperator<List<String>> place)
       throws IOException {
     List<String> jvm = new ArrayList<>(JVM);
     jvm.addAll(NativeLibrary.flags(build));
+    return new DataClient(ToolProcess.data(build.home(), jvm, settings(client), log, place));
+  }
+
+  /**
+   * EbbFS's native client, which has the same settings as the stock client. It cannot {@link
+   * #copy}, and knows of no library of Hadoop.
+   *
+   * @param place as that of {@link #stock}
+   */
+  static DataClient ofEbbfs(
+      Build build, StockClient client, Path log, UnaryOperator<List<String>> place)
+      throws IOException, ClusterException {
+    return new DataClient(ToolProcess.nativeData(build, settings(client), log, place));
+  }
+
+  private static Map<String, String> settings(StockClient client) {
     Map<String, String> settings = new LinkedHashMap<>(client.settings());
     settings.put("fs.defaultFS", client.uri());
-    tool = ToolProcess.data(build.home(), jvm, settings, log, place);
+    return settings;
   }
 
   Timing write(FileSet files, int replication, int clients)

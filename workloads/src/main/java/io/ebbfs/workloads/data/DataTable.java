@@ -68,7 +68,7 @@ final class DataTable {
 
   static String progress(BenchmarkRow row, String system, Run run) {
     String rate = run.bytes() == 0 ? "" : number(run.megabytes() / run.seconds()) + " MB/s, ";
-    return "%-45s %-9s %-5s %s%s ms, CPU %s s, others %s cores"
+    return "%-45s %-21s %-5s %s%s ms, CPU %s s, others %s cores"
         .formatted(
             row.name(),
             row.client(),

@@ -12,23 +12,38 @@ record LargeFiles(int replication, int clients, long bytes) implements RowGroup 
     return "replicated";
   }
 
-  private BenchmarkRow row(String verb) {
-    return BenchmarkRow.stock(
-        "%s, %d replica%s".formatted(verb, replication, replication == 1 ? "" : "s"), clients);
+  private ClientWork work(String verb, String nativeRatio) {
+    return ClientWork.ahead(
+        "%s, %d replica%s".formatted(verb, replication, replication == 1 ? "" : "s"),
+        clients,
+        nativeRatio);
+  }
+
+  private ClientWork write() {
+    return work("write", "2");
+  }
+
+  private ClientWork read() {
+    return work("read", "1.4");
   }
 
   @Override
   public List<BenchmarkRow> rows() {
-    return List.of(row("write"), row("read"));
+    return ClientWork.rows(List.of(write(), read()));
   }
 
   @Override
   public void measure(Side side, int round, Recorder recorder)
       throws IOException, ClusterException, InterruptedException {
     FileSet files = new FileSet("/large/f", clients, bytes);
-    DataClient client = side.client();
-    recorder.add(row("write"), files.allBytes(), () -> client.write(files, replication, clients));
-    recorder.add(row("read"), files.allBytes(), () -> client.read(files, clients));
-    client.delete("/large");
+    ClientTurns.take(
+        side,
+        round,
+        recorder,
+        (client, turn) -> {
+          turn.add(write(), files.allBytes(), () -> client.write(files, replication, clients));
+          turn.add(read(), files.allBytes(), () -> client.read(files, clients));
+          client.delete("/large");
+        });
   }
 }

@@ -1,5 +1,6 @@
 package io.ebbfs.workloads.data;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -11,26 +12,34 @@ import java.util.List;
  */
 record LossRows(String label, String read) {
   List<BenchmarkRow> all() {
-    return List.of(firstByte(), degradedRead(), server(), disk());
+    List<BenchmarkRow> rows =
+        new ArrayList<>(ClientWork.rows(List.of(firstByte(), degradedRead())));
+    rows.addAll(List.of(server(), disk()));
+    return rows;
   }
 
-  private BenchmarkRow row(String work, String client, String goal) {
-    return new BenchmarkRow(work + ": " + label, client, goal);
+  private ClientWork readOf(String part) {
+    String goal = "ahead of HDFS";
+    return new ClientWork(part + ", a server dead: " + label, 1, goal, goal);
   }
 
-  BenchmarkRow firstByte() {
-    return row("first byte, a server dead", "stock x1", "ahead of HDFS");
+  ClientWork firstByte() {
+    return readOf("first byte");
   }
 
-  BenchmarkRow degradedRead() {
-    return row(read + ", a server dead", "stock x1", "ahead of HDFS");
+  ClientWork degradedRead() {
+    return readOf(read);
+  }
+
+  private BenchmarkRow repairOf(String part) {
+    return new BenchmarkRow("repair of " + part + ": " + label, "none", "bytes moved = the plan's");
   }
 
   BenchmarkRow server() {
-    return row("repair of a server", "none", "bytes moved = the plan's");
+    return repairOf("a server");
   }
 
   BenchmarkRow disk() {
-    return row("repair of a disk", "none", "bytes moved = the plan's");
+    return repairOf("a disk");
   }
 }

@@ -27,6 +27,9 @@ final class LossSequence {
 
   private static final int NO_SERVER = -1;
 
+  /** Losses have no other one. */
+  private static final int ROUND = 1;
+
   private final Side side;
   private final Protection protection;
   private final FileSet files;
@@ -107,10 +110,7 @@ final class LossSequence {
     side.system().kill(server);
     long killed = System.nanoTime();
     try {
-      Run first = recorder.measure(0, () -> side.client().firstByte(one));
-      rows.forEach(row -> recorder.add(row.firstByte(), first));
-      Run read = recorder.measure(readBytes, () -> side.client().readBeginning(one, readBytes));
-      rows.forEach(row -> recorder.add(row.degradedRead(), read));
+      ClientTurns.take(side, ROUND, recorder, (client, turn) -> read(one, client, turn));
       noteLateReads(secondsSince(killed));
       Run repair = repair(lost, killed, recorder.links().received());
       rows.forEach(row -> recorder.add(row.server(), repair));
@@ -118,6 +118,15 @@ final class LossSequence {
     } finally {
       side.system().restart(server);
     }
+  }
+
+  private void read(FileSet one, DataClient client, ClientTurns.Measured turn)
+      throws IOException, ClusterException, InterruptedException {
+    turn.add(rows.stream().map(LossRows::firstByte).toList(), 0, () -> client.firstByte(one));
+    turn.add(
+        rows.stream().map(LossRows::degradedRead).toList(),
+        readBytes,
+        () -> client.readBeginning(one, readBytes));
   }
 
   /** Deletes the blocks of the fullest disk of a server while the server is down. */

@@ -22,8 +22,8 @@ record RandomReads(long fileBytes, int smallReads, int largeReads, long seed) im
           new Kind("1 MiB", 1 << 20, FILES));
 
   private record Kind(String size, int bytes, int clients) {
-    BenchmarkRow row() {
-      return BenchmarkRow.stock("random reads of " + size, clients);
+    ClientWork work() {
+      return ClientWork.ahead("random reads of " + size, clients, "1.4");
     }
   }
 
@@ -34,7 +34,7 @@ record RandomReads(long fileBytes, int smallReads, int largeReads, long seed) im
 
   @Override
   public List<BenchmarkRow> rows() {
-    return KINDS.stream().map(Kind::row).toList();
+    return ClientWork.rows(KINDS.stream().map(Kind::work).toList());
   }
 
   private int reads(Kind kind) {
@@ -46,13 +46,17 @@ record RandomReads(long fileBytes, int smallReads, int largeReads, long seed) im
   @Override
   public void measure(Side side, int round, Recorder recorder)
       throws IOException, ClusterException, InterruptedException {
+    ClientTurns.take(side, round, recorder, (client, turn) -> measure(client, round, turn));
+  }
+
+  private void measure(DataClient client, int round, ClientTurns.Measured turn)
+      throws IOException, ClusterException, InterruptedException {
     FileSet files = new FileSet("/random/f", FILES, fileBytes);
-    DataClient client = side.client();
     client.write(files, 3, FILES);
     for (Kind kind : KINDS) {
       int reads = reads(kind);
-      recorder.add(
-          kind.row(),
+      turn.add(
+          kind.work(),
           (long) reads * kind.bytes,
           () -> client.readParts(files, kind.clients, kind.bytes, reads, seed + round));
     }

@@ -16,7 +16,11 @@ interface RowGroup {
     return false;
   }
 
-  /** Measures all rows once on one side. Files that it has made are deleted. */
+  /**
+   * Measures all rows once on one side. Files that it has made are deleted.
+   *
+   * @param round from 1 on; earlier ones warm up
+   */
   void measure(Side side, int round, Recorder recorder)
       throws IOException, ClusterException, InterruptedException;
 

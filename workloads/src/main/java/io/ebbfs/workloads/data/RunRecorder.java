@@ -59,11 +59,11 @@ final class RunRecorder implements RowGroup.Recorder {
     runs.note(row, text);
   }
 
-  /** The rows that were not reached say why. */
+  /** The rows that were not reached say why: all of them in a round that only warms up. */
   void fail(RowGroup group, IOException why) {
     out.printf("%s on %s failed: %s%n", group.name(), side.name(), why.getMessage());
     for (BenchmarkRow row : group.rows()) {
-      if (!measured.contains(row)) {
+      if (!counts || !measured.contains(row)) {
         runs.fail(row, side.name(), why.getMessage());
       }
     }

@@ -1,16 +1,25 @@
 package io.ebbfs.workloads.data;
 
+import io.ebbfs.testbed.process.ProcessId;
 import io.ebbfs.testbed.process.ProcessUsage;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A system and the clients that work on it.
  *
- * @param client whose work is measured
+ * @param client the stock client whose work is measured
+ * @param nativeClient whose work is measured as well; null for HDFS
  * @param loader the client that stores the files before the measurement; its link has no rate
  */
-record Side(ComparedSystem system, DataClient client, DataClient loader) implements AutoCloseable {
-  /** What the processes have used so far. */
+record Side(ComparedSystem system, DataClient client, DataClient nativeClient, DataClient loader)
+    implements AutoCloseable {
+  /**
+   * What the processes have used so far.
+   *
+   * @param client both clients whose work is measured, of which one is idle
+   */
   record Usage(ProcessUsage client, ProcessUsage namenode, ProcessUsage servers) {
     Usage minus(Usage before) {
       return new Usage(
@@ -33,11 +42,22 @@ record Side(ComparedSystem system, DataClient client, DataClient loader) impleme
   public void close() {
     client.close();
     loader.close();
+    if (nativeClient != null) {
+      nativeClient.close();
+    }
+  }
+
+  private List<ProcessId> clientProcesses() {
+    List<ProcessId> processes = new ArrayList<>(client.process());
+    if (nativeClient != null) {
+      processes.addAll(nativeClient.process());
+    }
+    return processes;
   }
 
   Usage usage() throws IOException {
     return new Usage(
-        ProcessUsage.of(client.process()),
+        ProcessUsage.of(clientProcesses()),
         ProcessUsage.of(system.namenode()),
         ProcessUsage.of(system.servers()));
   }

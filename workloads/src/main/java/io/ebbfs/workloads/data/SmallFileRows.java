@@ -9,8 +9,8 @@ import java.util.List;
 record SmallFileRows(int count) implements RowGroup {
   private static final int BYTES = 64 << 10;
   private static final int CLIENTS = 16;
-  private static final BenchmarkRow WRITE = BenchmarkRow.stock("write files of 64 KiB", CLIENTS);
-  private static final BenchmarkRow READ = BenchmarkRow.stock("read files of 64 KiB", CLIENTS);
+  private static final ClientWork WRITE = ClientWork.ahead("write files of 64 KiB", CLIENTS, "2");
+  private static final ClientWork READ = ClientWork.ahead("read files of 64 KiB", CLIENTS, "1.4");
 
   @Override
   public String name() {
@@ -19,16 +19,21 @@ record SmallFileRows(int count) implements RowGroup {
 
   @Override
   public List<BenchmarkRow> rows() {
-    return List.of(WRITE, READ);
+    return ClientWork.rows(List.of(WRITE, READ));
   }
 
   @Override
   public void measure(Side side, int round, Recorder recorder)
       throws IOException, ClusterException, InterruptedException {
     FileSet files = new FileSet("/small/f", count, BYTES);
-    DataClient client = side.client();
-    recorder.add(WRITE, files.allBytes(), () -> client.write(files, 3, CLIENTS));
-    recorder.add(READ, files.allBytes(), () -> client.read(files, CLIENTS));
-    client.delete("/small");
+    ClientTurns.take(
+        side,
+        round,
+        recorder,
+        (client, turn) -> {
+          turn.add(WRITE, files.allBytes(), () -> client.write(files, 3, CLIENTS));
+          turn.add(READ, files.allBytes(), () -> client.read(files, CLIENTS));
+          client.delete("/small");
+        });
   }
 }

@@ -46,7 +46,8 @@ public record DataResults(Environment environment, List<Row> rows) {
   /**
    * A kind of work.
    *
-   * @param client what did it: {@code stock x16} is one JVM with 16 threads
+   * @param client what did it: {@code stock x16} is one JVM with 16 threads; {@code native x16,
+   *     stock x16} is the native client on EbbFS, with 16 threads, beside such a JVM on HDFS
    * @param goal what EbbFS is to reach; empty if nothing is set
    * @param ebbfs null if it could not be measured
    * @param hdfs likewise

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Runs become medians per byte, and lines of the table. */
 class DataRunsTest {
-  private static final BenchmarkRow WRITE = BenchmarkRow.stock("write", 16);
+  private static final BenchmarkRow WRITE = ClientWork.ahead("write", 16).stock();
 
   private static Run run(double seconds) {
     return new Run(
@@ -102,7 +102,7 @@ class DataRunsTest {
   @Test
   void rowsKeepTheirOrderAndTheLineHasTheRatios() {
     DataRuns runs = new DataRuns();
-    BenchmarkRow read = BenchmarkRow.stock("read", 1);
+    BenchmarkRow read = ClientWork.ahead("read", 1).stock();
     runs.open(WRITE);
     runs.add(read, ComparedSystem.EBBFS, run(1));
     runs.add(WRITE, ComparedSystem.HDFS, run(2));
