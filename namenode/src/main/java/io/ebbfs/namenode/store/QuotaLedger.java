@@ -1,12 +1,16 @@
 package io.ebbfs.namenode.store;
 
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaLimitsProto;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaRow;
+import io.ebbfs.protocol.proto.StoreProtos.TypeLimitProto;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -14,7 +18,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.hadoop.fs.StorageType;
@@ -49,6 +52,7 @@ final class QuotaLedger {
   private final int shard =
       Math.floorMod(PROCESS + Thread.currentThread().getId(), QuotaRows.SHARDS);
   private final Map<Long, Optional<QuotaRow>> seen = new HashMap<>();
+  private final Map<Long, Integer> effective = new HashMap<>();
   private final Map<Long, Delta> deltas = new LinkedHashMap<>();
   private final Set<Long> whole = new HashSet<>();
   private final List<Move> moves = new ArrayList<>();
@@ -58,11 +62,14 @@ final class QuotaLedger {
     private long names;
     private long bytes;
     private long deleted;
+    private final PolicyBytes policies = new PolicyBytes();
     // The part that is added, also where as much is taken away.
     private long newNames;
     private long newBytes;
+    private List<PolicyBytes> newPolicies = List.of();
     // The part of the bytes for which no limit is asked.
     private long unlimitedBytes;
+    private final PolicyBytes unlimitedPolicies = new PolicyBytes();
 
     private void add(long moreNames, long moreBytes, long moreDeleted) {
       names += moreNames;
@@ -71,11 +78,54 @@ final class QuotaLedger {
       newNames += Math.max(0, moreNames);
       newBytes += Math.max(0, moreBytes);
     }
+
+    /** Adds what one inode changes, or one directory that moves. */
+    private void add(PolicyBytes more, boolean isLimited) {
+      if (more.isEmpty()) {
+        return;
+      }
+      policies.add(more, PolicyBytes.FROM_ABOVE, 1);
+      if (newPolicies.isEmpty()) {
+        newPolicies = new ArrayList<>();
+      }
+      newPolicies.add(more);
+      if (!isLimited) {
+        unlimitedPolicies.add(more, PolicyBytes.FROM_ABOVE, 1);
+      }
+    }
+
+    /** The bytes that are added on a type of storage, also where as much is taken away. */
+    private long newBytes(StorageType type, int policy) {
+      return newPolicies.stream()
+          .mapToLong(more -> Math.max(0, more.types(policy).getOrDefault(type, 0L)))
+          .sum();
+    }
+
+    /** The bytes that are added on each type of storage, and for which the limits are asked. */
+    private Map<StorageType, Long> limitedTypes(int policy) {
+      PolicyBytes limited = new PolicyBytes();
+      limited.add(policies, PolicyBytes.FROM_ABOVE, 1);
+      limited.add(unlimitedPolicies, PolicyBytes.FROM_ABOVE, -1);
+      return limited.types(policy);
+    }
   }
 
-  /** A counted directory that leaves a counted directory above it, or enters one, or is removed. */
+  /**
+   * A counted directory that leaves a counted directory above it, or enters one, or is removed, or
+   * gets another storage policy.
+   *
+   * @param policies what the directory says above it to what has no policy from below: before the
+   *     move and after it
+   */
   private record Move(
-      long directoryId, List<Long> from, List<Long> to, long parent, boolean gone) {}
+      long directoryId,
+      List<Long> from,
+      List<Long> to,
+      long parent,
+      boolean gone,
+      Policies policies) {}
+
+  private record Policies(int before, int after) {}
 
   private QuotaLedger(Transaction transaction, BufferedTransaction buffered, QuotaChanges changes) {
     this.transaction = transaction;
@@ -104,8 +154,11 @@ final class QuotaLedger {
     }
     for (Move move : moves) {
       changed(move).forEach(this::lockWhole);
+      rekeyed(move).forEach(this::lockToRekey);
     }
-    deltas.forEach(this::lockWholeWithoutCredit);
+    for (Map.Entry<Long, Delta> entry : deltas.entrySet()) {
+      lockWholeWithoutCredit(entry.getKey(), entry.getValue());
+    }
     lockAll();
     for (Move move : moves) {
       move(move);
@@ -131,28 +184,88 @@ final class QuotaLedger {
     boolean isCounted = after != null && after.getCounted();
     if (isCounted && !wasCounted) {
       makeShards(after);
-    } else if (wasCounted && (!isCounted || before.getCountedIn() != after.getCountedIn())) {
+    } else if (wasCounted && (!isCounted || movesSums(before, after))) {
       long parent = isCounted ? after.getCountedIn() : NOWHERE;
+      int kept = seen(before.getId()).map(QuotaRow::getPolicy).orElse(PolicyBytes.FROM_ABOVE);
       moves.add(
           new Move(
-              before.getId(), chain(before.getCountedIn()), chain(parent), parent, !isCounted));
+              before.getId(),
+              chain(before.getCountedIn()),
+              chain(parent),
+              parent,
+              !isCounted,
+              new Policies(kept, isCounted ? after.getStoragePolicy() : kept)));
     }
     if (isCounted || !wasCounted) { // else the sums go with their directory
-      List<Long> left = chain(home(before));
-      List<Long> entered = chain(home(after));
-      long bytesBefore = before == null ? 0 : before.getCountedBytes();
-      long bytesAfter = after == null ? 0 : after.getCountedBytes();
-      for (long directoryId : union(entered, left)) {
-        boolean was = left.contains(directoryId);
-        boolean is = entered.contains(directoryId);
-        long bytes = (is ? bytesAfter : 0) - (was ? bytesBefore : 0);
-        long deleted = (is ? inode.deletedAfter() : 0) - (was ? inode.deletedBefore() : 0);
-        if (was != is || bytes != 0 || deleted != 0) {
-          delta(directoryId).add((is ? 1 : 0) - (was ? 1 : 0), bytes, deleted);
-          delta(directoryId).unlimitedBytes += isBeingTruncated(before, after) ? bytes : 0;
-        }
+      addToAll(inode);
+    }
+  }
+
+  private static boolean movesSums(InodeRow before, InodeRow after) {
+    return before.getCountedIn() != after.getCountedIn()
+        || before.getStoragePolicy() != after.getStoragePolicy()
+        // An older version has not kept the policy in the sums.
+        || !before.getCountedTypes() && after.getCountedTypes();
+  }
+
+  private void addToAll(QuotaChanges.Sides inode) throws IOException {
+    InodeRow before = inode.before();
+    InodeRow after = inode.after();
+    Map<Long, Integer> left = policies(chain(home(before)), ownPolicy(before));
+    Map<Long, Integer> entered = policies(chain(home(after)), ownPolicy(after));
+    long bytesBefore = before == null ? 0 : before.getCountedBytes();
+    long bytesAfter = after == null ? 0 : after.getCountedBytes();
+    for (long directoryId : union(entered.keySet(), left.keySet())) {
+      boolean was = left.containsKey(directoryId);
+      boolean is = entered.containsKey(directoryId);
+      long bytes = (is ? bytesAfter : 0) - (was ? bytesBefore : 0);
+      long deleted = (is ? inode.deletedAfter() : 0) - (was ? inode.deletedBefore() : 0);
+      PolicyBytes policies = new PolicyBytes();
+      if (was) {
+        policies.add(before, left.get(directoryId), -1);
+      }
+      if (is) {
+        policies.add(after, entered.get(directoryId), 1);
+      }
+      if (was != is || bytes != 0 || deleted != 0 || !policies.isEmpty()) {
+        Delta delta = delta(directoryId);
+        delta.add((is ? 1 : 0) - (was ? 1 : 0), bytes, deleted);
+        delta.unlimitedBytes += isBeingTruncated(before, after) ? bytes : 0;
+        boolean hasOtherTypes = was && is && hasOtherTypes(inode, left, entered, directoryId);
+        delta.add(policies, !hasOtherTypes && !isBeingTruncated(before, after));
       }
     }
+  }
+
+  /**
+   * Whether the bytes of an inode that stays in a directory begin to count on other types of
+   * storage. As in HDFS, no limit refuses that.
+   */
+  private static boolean hasOtherTypes(
+      QuotaChanges.Sides inode,
+      Map<Long, Integer> left,
+      Map<Long, Integer> entered,
+      long directoryId) {
+    return !left.get(directoryId).equals(entered.get(directoryId))
+        || inode.before().getCountedTypes() != inode.after().getCountedTypes();
+  }
+
+  private static int ownPolicy(InodeRow row) {
+    boolean isOfFile = row != null && row.getKind() == InodeKindProto.FILE;
+    return isOfFile ? row.getStoragePolicy() : PolicyBytes.FROM_ABOVE;
+  }
+
+  /** The directories of a chain, with the policy that something in the first one has from below. */
+  private Map<Long, Integer> policies(List<Long> chain, int policy) throws IOException {
+    Map<Long, Integer> policies = new LinkedHashMap<>();
+    int known = policy;
+    for (long directoryId : chain) {
+      policies.put(directoryId, known);
+      if (known == PolicyBytes.FROM_ABOVE) {
+        known = seen(directoryId).orElseThrow().getPolicy();
+      }
+    }
+    return policies;
   }
 
   /**
@@ -178,7 +291,7 @@ final class QuotaLedger {
     return deltas.computeIfAbsent(directoryId, id -> new Delta());
   }
 
-  private static Set<Long> union(List<Long> some, List<Long> others) {
+  private static Set<Long> union(Collection<Long> some, Collection<Long> others) {
     Set<Long> all = new LinkedHashSet<>(some);
     all.addAll(others);
     return all;
@@ -191,11 +304,24 @@ final class QuotaLedger {
     return changed;
   }
 
+  /** The directories above both places that learn another policy of what moves. */
+  private Set<Long> rekeyed(Move move) throws IOException {
+    Map<Long, Integer> before = policies(move.from(), move.policies().before());
+    Map<Long, Integer> after = policies(move.to(), move.policies().after());
+    Set<Long> rekeyed = new LinkedHashSet<>(before.keySet());
+    rekeyed.retainAll(after.keySet());
+    rekeyed.removeIf(id -> before.get(id).equals(after.get(id)));
+    return rekeyed;
+  }
+
   /** A directory begins to be counted: its shards hold nothing yet. */
   private void makeShards(InodeRow directory) {
     QuotaRow.Builder empty = QuotaRow.newBuilder().setNames(0).setBytes(0).setDeleted(0);
     if (directory.hasCountedIn()) {
       empty.setCountedIn(directory.getCountedIn());
+    }
+    if (directory.hasStoragePolicy()) {
+      empty.setPolicy(directory.getStoragePolicy());
     }
     for (Key key : QuotaRows.keys(directory.getId())) {
       transaction.put(Tables.QUOTA, key, empty.build());
@@ -240,16 +366,49 @@ final class QuotaLedger {
     delta(directoryId);
   }
 
-  private void lockWholeWithoutCredit(long directoryId, Delta delta) {
+  /** How much moves is not known yet, so it may be more than a credit. */
+  private void lockToRekey(long directoryId) {
+    if (seen.get(directoryId).orElseThrow().getTypeCreditsCount() > 0) {
+      whole.add(directoryId);
+    }
+    delta(directoryId);
+  }
+
+  private void lockWholeWithoutCredit(long directoryId, Delta delta) throws IOException {
     QuotaRow row = seen.get(directoryId).orElseThrow();
-    if (!hasCredit(row, delta)) {
+    if (!hasCredit(directoryId, row, delta)) {
       whole.add(directoryId);
     }
   }
 
-  private static boolean hasCredit(QuotaRow row, Delta delta) {
+  private boolean hasCredit(long directoryId, QuotaRow row, Delta delta) throws IOException {
     return (delta.newNames == 0 || !row.hasNameCredit() || row.getNameCredit() >= delta.newNames)
-        && (delta.newBytes == 0 || !row.hasByteCredit() || row.getByteCredit() >= delta.newBytes);
+        && (delta.newBytes == 0 || !row.hasByteCredit() || row.getByteCredit() >= delta.newBytes)
+        && hasTypeCredit(directoryId, row, delta);
+  }
+
+  private boolean hasTypeCredit(long directoryId, QuotaRow row, Delta delta) throws IOException {
+    if (delta.newPolicies.isEmpty() || row.getTypeCreditsCount() == 0) {
+      return true;
+    }
+    int policy = effective(directoryId);
+    return row.getCreditPolicy() == policy
+        && row.getTypeCreditsList().stream()
+            .allMatch(credit -> delta.newBytes(type(credit), policy) <= credit.getBytes());
+  }
+
+  private static StorageType type(TypeLimitProto limit) {
+    return StorageType.valueOf(limit.getType());
+  }
+
+  /** The storage policy that holds for a directory, read once. */
+  private int effective(long directoryId) throws IOException {
+    Integer known = effective.get(directoryId);
+    if (known == null) {
+      known = EffectivePolicy.idOf(transaction, directoryId);
+      effective.put(directoryId, known);
+    }
+    return known;
   }
 
   /** Locks all rows in one call, and checks that each directory counts where it was seen. */
@@ -269,10 +428,15 @@ final class QuotaLedger {
     transaction.lock(locks);
     for (long directoryId : deltas.keySet()) {
       Optional<QuotaRow> now = transaction.get(Tables.QUOTA, Tables.quota(directoryId, shard));
-      if (now.isEmpty() || now.get().getCountedIn() != seen.get(directoryId).get().getCountedIn()) {
+      if (now.isEmpty() || !isAsSeen(directoryId, now.get())) {
         throw stale(directoryId);
       }
     }
+  }
+
+  private boolean isAsSeen(long directoryId, QuotaRow now) {
+    QuotaRow before = seen.get(directoryId).orElseThrow();
+    return now.getCountedIn() == before.getCountedIn() && now.getPolicy() == before.getPolicy();
   }
 
   private static StaleReadException stale(long directoryId) {
@@ -283,7 +447,7 @@ final class QuotaLedger {
 
   private void move(Move move) throws IOException {
     List<QuotaRow> shards = QuotaRows.read(transaction, move.directoryId());
-    if (shards.isEmpty()) {
+    if (shards.isEmpty() || shards.get(0).getPolicy() != move.policies().before()) {
       throw stale(move.directoryId());
     }
     QuotaRows.Totals moved = QuotaRows.Totals.of(shards);
@@ -291,16 +455,37 @@ final class QuotaLedger {
       int sign = move.to().contains(directoryId) ? 1 : -1;
       delta(directoryId).add(sign * moved.names(), sign * moved.bytes(), sign * moved.deleted());
     }
+    movePolicies(move, moved.policies());
     for (int i = 0; i < shards.size(); i++) {
       Key key = Tables.quota(move.directoryId(), i);
       if (move.gone()) {
         transaction.delete(Tables.QUOTA, key);
       } else {
-        QuotaRow.Builder row = shards.get(i).toBuilder().clearCountedIn();
+        QuotaRow.Builder row = shards.get(i).toBuilder().clearCountedIn().clearPolicy();
         if (move.parent() != NOWHERE) {
           row.setCountedIn(move.parent());
         }
+        if (move.policies().after() != PolicyBytes.FROM_ABOVE) {
+          row.setPolicy(move.policies().after());
+        }
         transaction.put(Tables.QUOTA, key, row.build());
+      }
+    }
+  }
+
+  private void movePolicies(Move move, PolicyBytes moved) throws IOException {
+    Map<Long, Integer> before = policies(move.from(), move.policies().before());
+    Map<Long, Integer> after = policies(move.to(), move.policies().after());
+    for (long directoryId : union(after.keySet(), before.keySet())) {
+      PolicyBytes more = new PolicyBytes();
+      if (before.containsKey(directoryId)) {
+        more.add(moved, before.get(directoryId), -1);
+      }
+      if (after.containsKey(directoryId)) {
+        more.add(moved, after.get(directoryId), 1);
+      }
+      if (!more.isEmpty()) {
+        delta(directoryId).add(more, !before.containsKey(directoryId));
       }
     }
   }
@@ -308,7 +493,7 @@ final class QuotaLedger {
   private void applyToOne(long directoryId, Delta delta) throws IOException {
     Key key = Tables.quota(directoryId, shard);
     QuotaRow row = transaction.get(Tables.QUOTA, key).orElseThrow(() -> stale(directoryId));
-    if (!hasCredit(row, delta)) {
+    if (!hasCredit(directoryId, row, delta)) {
       throw stale(directoryId); // the next run locks all shards
     }
     QuotaRow.Builder changed = plus(row, delta).toBuilder();
@@ -318,15 +503,29 @@ final class QuotaLedger {
     if (row.hasByteCredit()) {
       changed.setByteCredit(row.getByteCredit() - delta.newBytes);
     }
+    if (row.getTypeCreditsCount() > 0 && !delta.newPolicies.isEmpty()) {
+      changed.clearTypeCredits();
+      for (TypeLimitProto credit : row.getTypeCreditsList()) {
+        long used = delta.newBytes(type(credit), effective(directoryId));
+        changed.addTypeCredits(credit.toBuilder().setBytes(credit.getBytes() - used));
+      }
+    }
     transaction.put(Tables.QUOTA, key, changed.build());
   }
 
   private static QuotaRow plus(QuotaRow row, Delta delta) {
-    return row.toBuilder()
-        .setNames(row.getNames() + delta.names)
-        .setBytes(row.getBytes() + delta.bytes)
-        .setDeleted(row.getDeleted() + delta.deleted)
-        .build();
+    QuotaRow.Builder sum =
+        row.toBuilder()
+            .setNames(row.getNames() + delta.names)
+            .setBytes(row.getBytes() + delta.bytes)
+            .setDeleted(row.getDeleted() + delta.deleted);
+    if (!delta.policies.isEmpty()) {
+      PolicyBytes policies = new PolicyBytes();
+      policies.add(row.getByPolicyList());
+      policies.add(delta.policies, PolicyBytes.FROM_ABOVE, 1);
+      sum.clearByPolicy().addAllByPolicy(policies.toRows());
+    }
+    return sum.build();
   }
 
   private void applyToAll(long directoryId, Delta delta) throws IOException {
@@ -335,9 +534,12 @@ final class QuotaLedger {
       throw stale(directoryId);
     }
     shards.set(shard, plus(shards.get(shard), delta));
-    QuotaLimitsProto limits = shards.get(0).getLimits();
     check(directoryId, QuotaRows.Totals.of(shards), delta);
-    QuotaRows.write(transaction, directoryId, QuotaRows.shareCredit(shards, limits));
+    List<QuotaRow> shared =
+        shards.get(shard).getTypeCreditsCount() == 0
+            ? QuotaRows.shareCredit(transaction, directoryId, shards)
+            : QuotaRows.shareCredit(shards, effective(directoryId));
+    QuotaRows.write(transaction, directoryId, shared);
   }
 
   /** Compares the sums with the limits, in the order in which HDFS does. */
@@ -356,12 +558,25 @@ final class QuotaLedger {
           new DSQuotaExceededException(limits.getBytes(), now.bytes()),
           holdsDeleted(now, delta));
     }
-    OptionalLong ofDisks = QuotaRows.typeLimit(limits, QuotaRows.DISK);
-    if (addsBytes && ofDisks.isPresent() && now.bytes() > ofDisks.getAsLong()) {
+    List<TypeLimitProto> ofTypes = new ArrayList<>(limits.getTypesList());
+    ofTypes.sort(Comparator.comparing(QuotaLedger::type));
+    for (TypeLimitProto limit : ofTypes) {
+      checkType(directoryId, limit, now, delta);
+    }
+  }
+
+  private void checkType(long directoryId, TypeLimitProto limit, QuotaRows.Totals now, Delta delta)
+      throws IOException {
+    int policy = effective(directoryId);
+    boolean adds =
+        now.typesComplete()
+            ? delta.limitedTypes(policy).getOrDefault(type(limit), 0L) > 0
+            : delta.bytes - delta.unlimitedBytes > 0;
+    long used = now.types(policy).getOrDefault(type(limit), 0L);
+    if (adds && used > limit.getBytes()) {
       throw at(
           directoryId,
-          new QuotaByStorageTypeExceededException(
-              ofDisks.getAsLong(), now.bytes(), StorageType.DISK),
+          new QuotaByStorageTypeExceededException(limit.getBytes(), used, type(limit)),
           holdsDeleted(now, delta));
     }
   }
