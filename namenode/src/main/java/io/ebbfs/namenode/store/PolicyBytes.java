@@ -30,7 +30,8 @@ public final class PolicyBytes {
   /** Files that have the same types of storage wherever their directory moves. */
   private record Kind(int policy, int copies) {}
 
-  private final Map<Kind, Long> bytes = new LinkedHashMap<>();
+  // Made with the first bytes: most directories have no quota by type.
+  private Map<Kind, Long> bytes = Map.of();
 
   /**
    * Adds the bytes of a file, or takes them away, if the file counts by type.
@@ -65,6 +66,9 @@ public final class PolicyBytes {
   }
 
   private void add(Kind kind, long more) {
+    if (bytes.isEmpty()) {
+      bytes = new LinkedHashMap<>();
+    }
     if (bytes.merge(kind, more, Long::sum) == 0) {
       bytes.remove(kind);
     }

@@ -53,62 +53,9 @@ final class QuotaLedger {
       Math.floorMod(PROCESS + Thread.currentThread().getId(), QuotaRows.SHARDS);
   private final Map<Long, Optional<QuotaRow>> seen = new HashMap<>();
   private final Map<Long, Integer> effective = new HashMap<>();
-  private final Map<Long, Delta> deltas = new LinkedHashMap<>();
+  private final Map<Long, QuotaDelta> deltas = new LinkedHashMap<>();
   private final Set<Long> whole = new HashSet<>();
   private final List<Move> moves = new ArrayList<>();
-
-  /** By how much the sums of a directory change. */
-  private static final class Delta {
-    private long names;
-    private long bytes;
-    private long deleted;
-    private final PolicyBytes policies = new PolicyBytes();
-    // The part that is added, also where as much is taken away.
-    private long newNames;
-    private long newBytes;
-    private List<PolicyBytes> newPolicies = List.of();
-    // The part of the bytes for which no limit is asked.
-    private long unlimitedBytes;
-    private final PolicyBytes unlimitedPolicies = new PolicyBytes();
-
-    private void add(long moreNames, long moreBytes, long moreDeleted) {
-      names += moreNames;
-      bytes += moreBytes;
-      deleted += moreDeleted;
-      newNames += Math.max(0, moreNames);
-      newBytes += Math.max(0, moreBytes);
-    }
-
-    /** Adds what one inode changes, or one directory that moves. */
-    private void add(PolicyBytes more, boolean isLimited) {
-      if (more.isEmpty()) {
-        return;
-      }
-      policies.add(more, PolicyBytes.FROM_ABOVE, 1);
-      if (newPolicies.isEmpty()) {
-        newPolicies = new ArrayList<>();
-      }
-      newPolicies.add(more);
-      if (!isLimited) {
-        unlimitedPolicies.add(more, PolicyBytes.FROM_ABOVE, 1);
-      }
-    }
-
-    /** The bytes that are added on a type of storage, also where as much is taken away. */
-    private long newBytes(StorageType type, int policy) {
-      return newPolicies.stream()
-          .mapToLong(more -> Math.max(0, more.types(policy).getOrDefault(type, 0L)))
-          .sum();
-    }
-
-    /** The bytes that are added on each type of storage, and for which the limits are asked. */
-    private Map<StorageType, Long> limitedTypes(int policy) {
-      PolicyBytes limited = new PolicyBytes();
-      limited.add(policies, PolicyBytes.FROM_ABOVE, 1);
-      limited.add(unlimitedPolicies, PolicyBytes.FROM_ABOVE, -1);
-      return limited.types(policy);
-    }
-  }
 
   /**
    * A counted directory that leaves a counted directory above it, or enters one, or is removed, or
@@ -156,14 +103,14 @@ final class QuotaLedger {
       changed(move).forEach(this::lockWhole);
       rekeyed(move).forEach(this::lockToRekey);
     }
-    for (Map.Entry<Long, Delta> entry : deltas.entrySet()) {
+    for (Map.Entry<Long, QuotaDelta> entry : deltas.entrySet()) {
       lockWholeWithoutCredit(entry.getKey(), entry.getValue());
     }
     lockAll();
     for (Move move : moves) {
       move(move);
     }
-    for (Map.Entry<Long, Delta> entry : deltas.entrySet()) {
+    for (Map.Entry<Long, QuotaDelta> entry : deltas.entrySet()) {
       if (whole.contains(entry.getKey())) {
         applyToAll(entry.getKey(), entry.getValue());
       } else {
@@ -228,9 +175,9 @@ final class QuotaLedger {
         policies.add(after, entered.get(directoryId), 1);
       }
       if (was != is || bytes != 0 || deleted != 0 || !policies.isEmpty()) {
-        Delta delta = delta(directoryId);
+        QuotaDelta delta = delta(directoryId);
         delta.add((is ? 1 : 0) - (was ? 1 : 0), bytes, deleted);
-        delta.unlimitedBytes += isBeingTruncated(before, after) ? bytes : 0;
+        delta.doNotLimit(isBeingTruncated(before, after) ? bytes : 0);
         boolean hasOtherTypes = was && is && hasOtherTypes(inode, left, entered, directoryId);
         delta.add(policies, !hasOtherTypes && !isBeingTruncated(before, after));
       }
@@ -287,8 +234,8 @@ final class QuotaLedger {
     return row.getCounted() ? row.getId() : row.getCountedIn();
   }
 
-  private Delta delta(long directoryId) {
-    return deltas.computeIfAbsent(directoryId, id -> new Delta());
+  private QuotaDelta delta(long directoryId) {
+    return deltas.computeIfAbsent(directoryId, id -> new QuotaDelta());
   }
 
   private static Set<Long> union(Collection<Long> some, Collection<Long> others) {
@@ -374,27 +321,16 @@ final class QuotaLedger {
     delta(directoryId);
   }
 
-  private void lockWholeWithoutCredit(long directoryId, Delta delta) throws IOException {
+  private void lockWholeWithoutCredit(long directoryId, QuotaDelta delta) throws IOException {
     QuotaRow row = seen.get(directoryId).orElseThrow();
     if (!hasCredit(directoryId, row, delta)) {
       whole.add(directoryId);
     }
   }
 
-  private boolean hasCredit(long directoryId, QuotaRow row, Delta delta) throws IOException {
-    return (delta.newNames == 0 || !row.hasNameCredit() || row.getNameCredit() >= delta.newNames)
-        && (delta.newBytes == 0 || !row.hasByteCredit() || row.getByteCredit() >= delta.newBytes)
-        && hasTypeCredit(directoryId, row, delta);
-  }
-
-  private boolean hasTypeCredit(long directoryId, QuotaRow row, Delta delta) throws IOException {
-    if (delta.newPolicies.isEmpty() || row.getTypeCreditsCount() == 0) {
-      return true;
-    }
-    int policy = effective(directoryId);
-    return row.getCreditPolicy() == policy
-        && row.getTypeCreditsList().stream()
-            .allMatch(credit -> delta.newBytes(type(credit), policy) <= credit.getBytes());
+  private boolean hasCredit(long directoryId, QuotaRow row, QuotaDelta delta) throws IOException {
+    return delta.hasCredit(row)
+        && (!delta.needsTypeCredit(row) || delta.hasTypeCredit(row, effective(directoryId)));
   }
 
   private static StorageType type(TypeLimitProto limit) {
@@ -490,50 +426,26 @@ final class QuotaLedger {
     }
   }
 
-  private void applyToOne(long directoryId, Delta delta) throws IOException {
+  private void applyToOne(long directoryId, QuotaDelta delta) throws IOException {
     Key key = Tables.quota(directoryId, shard);
     QuotaRow row = transaction.get(Tables.QUOTA, key).orElseThrow(() -> stale(directoryId));
     if (!hasCredit(directoryId, row, delta)) {
       throw stale(directoryId); // the next run locks all shards
     }
-    QuotaRow.Builder changed = plus(row, delta).toBuilder();
-    if (row.hasNameCredit()) {
-      changed.setNameCredit(row.getNameCredit() - delta.newNames);
-    }
-    if (row.hasByteCredit()) {
-      changed.setByteCredit(row.getByteCredit() - delta.newBytes);
-    }
-    if (row.getTypeCreditsCount() > 0 && !delta.newPolicies.isEmpty()) {
-      changed.clearTypeCredits();
-      for (TypeLimitProto credit : row.getTypeCreditsList()) {
-        long used = delta.newBytes(type(credit), effective(directoryId));
-        changed.addTypeCredits(credit.toBuilder().setBytes(credit.getBytes() - used));
-      }
+    QuotaRow.Builder changed = delta.addedTo(row);
+    delta.takeCredit(changed);
+    if (delta.needsTypeCredit(row)) {
+      delta.takeTypeCredit(changed, effective(directoryId));
     }
     transaction.put(Tables.QUOTA, key, changed.build());
   }
 
-  private static QuotaRow plus(QuotaRow row, Delta delta) {
-    QuotaRow.Builder sum =
-        row.toBuilder()
-            .setNames(row.getNames() + delta.names)
-            .setBytes(row.getBytes() + delta.bytes)
-            .setDeleted(row.getDeleted() + delta.deleted);
-    if (!delta.policies.isEmpty()) {
-      PolicyBytes policies = new PolicyBytes();
-      policies.add(row.getByPolicyList());
-      policies.add(delta.policies, PolicyBytes.FROM_ABOVE, 1);
-      sum.clearByPolicy().addAllByPolicy(policies.toRows());
-    }
-    return sum.build();
-  }
-
-  private void applyToAll(long directoryId, Delta delta) throws IOException {
+  private void applyToAll(long directoryId, QuotaDelta delta) throws IOException {
     List<QuotaRow> shards = new ArrayList<>(QuotaRows.read(transaction, directoryId));
     if (shards.isEmpty()) {
       throw stale(directoryId);
     }
-    shards.set(shard, plus(shards.get(shard), delta));
+    shards.set(shard, delta.addedTo(shards.get(shard)).build());
     check(directoryId, QuotaRows.Totals.of(shards), delta);
     List<QuotaRow> shared =
         shards.get(shard).getTypeCreditsCount() == 0
@@ -543,7 +455,7 @@ final class QuotaLedger {
   }
 
   /** Compares the sums with the limits, in the order in which HDFS does. */
-  private void check(long directoryId, QuotaRows.Totals now, Delta delta) throws IOException {
+  private void check(long directoryId, QuotaRows.Totals now, QuotaDelta delta) throws IOException {
     QuotaLimitsProto limits = now.limits();
     if (limits.hasNames() && now.names() > limits.getNames() && addsNames(delta)) {
       throw at(
@@ -551,7 +463,7 @@ final class QuotaLedger {
           new NSQuotaExceededException(limits.getNames(), reached(now, delta)),
           holdsDeleted(now, delta));
     }
-    boolean addsBytes = delta.bytes - delta.unlimitedBytes > 0;
+    boolean addsBytes = delta.limitedBytes() > 0;
     if (addsBytes && limits.hasBytes() && now.bytes() > limits.getBytes()) {
       throw at(
           directoryId,
@@ -565,13 +477,13 @@ final class QuotaLedger {
     }
   }
 
-  private void checkType(long directoryId, TypeLimitProto limit, QuotaRows.Totals now, Delta delta)
+  private void checkType(long directoryId, TypeLimitProto limit, QuotaRows.Totals now, QuotaDelta delta)
       throws IOException {
     int policy = effective(directoryId);
     boolean adds =
         now.typesComplete()
             ? delta.limitedTypes(policy).getOrDefault(type(limit), 0L) > 0
-            : delta.bytes - delta.unlimitedBytes > 0;
+            : delta.limitedBytes() > 0;
     long used = now.types(policy).getOrDefault(type(limit), 0L);
     if (adds && used > limit.getBytes()) {
       throw at(
@@ -587,15 +499,15 @@ final class QuotaLedger {
    * beside this version leaves a number that is too low or too high for ever. Then a call waits if
    * anything at all is yet to be removed.
    */
-  private boolean holdsDeleted(QuotaRows.Totals now, Delta delta) throws IOException {
-    boolean isNone = now.deletedIsCounted() && now.deleted() == delta.deleted;
+  private boolean holdsDeleted(QuotaRows.Totals now, QuotaDelta delta) throws IOException {
+    boolean isNone = now.deletedIsCounted() && now.deleted() == delta.deleted();
     return !isNone && !transaction.scan(Tables.INODE, Tables.PENDING_DELETIONS, null, 1).isEmpty();
   }
 
   /** HDFS adds one inode after the other, and names the first number that is too high. */
-  private long reached(QuotaRows.Totals now, Delta delta) {
+  private long reached(QuotaRows.Totals now, QuotaDelta delta) {
     return moves.isEmpty()
-        ? Math.max(now.limits().getNames(), now.names() - delta.newNames) + 1
+        ? Math.max(now.limits().getNames(), now.names() - delta.newNames()) + 1
         : now.names();
   }
 
@@ -603,8 +515,8 @@ final class QuotaLedger {
    * HDFS refuses a new file in the place of another one while there are too many names, but not a
    * file that was renamed to it.
    */
-  private boolean addsNames(Delta delta) throws IOException {
-    return delta.names > 0 || delta.newNames > 0 && makesInode();
+  private boolean addsNames(QuotaDelta delta) throws IOException {
+    return delta.names() > 0 || delta.newNames() > 0 && makesInode();
   }
 
   private boolean makesInode() throws IOException {
