@@ -532,6 +532,41 @@ class QuotasAsHdfsTest {
     same("delete", side -> side.root().delete(path("/rules"), true));
   }
 
+  // ---- limits of types
+  // ----------------------------------------------------------------------------
+
+  @Test
+  void whatWouldExceedALimitOfATypeIsRefusedAsAtHdfs() throws IOException {
+    same("make", side -> side.root().mkdirs(path("/limits")));
+    same("policy", side -> setPolicy(side, "/limits", "ONE_SSD"));
+    same("limit", side -> setQuota(side, "/limits", KEEP, 2 * MIB, StorageType.SSD));
+    same("open", side -> open(side, "/limits/f", (short) 2));
+    int index = theirs.writers().size() - 1;
+    same("add", side -> add(side, index, 0));
+    ended(index, same("close", side -> close(side, index, 700)));
+    same("limit", side -> setQuota(side, "/limits", KEEP, 1_000, StorageType.SSD));
+    assertThat(same("append", side -> append(side, "/limits/f"))).contains("ByStorageType");
+    same("usage", side -> usage(side, "/limits"));
+    same("limit", side -> setQuota(side, "/limits", KEEP, 1_000, StorageType.DISK));
+    assertThat(same("replication", side -> side.root().setReplication(path("/limits/f"), (short) 3)))
+        .contains("ByStorageType");
+    same("replication", side -> side.root().setReplication(path("/limits/f"), (short) 1));
+    same("usage", side -> usage(side, "/limits"));
+    same("open", side -> open(side, "/limits/g", (short) 1));
+    int other = theirs.writers().size() - 1;
+    assertThat(same("add", side -> add(side, other, 0))).contains("ByStorageType");
+    ended(other, same("close", side -> close(side, other, 0)));
+    same("limit", side -> setQuota(side, "/limits", KEEP, 2 * MIB, StorageType.SSD));
+    same("append", side -> append(side, "/limits/f"));
+    same("usage", side -> usage(side, "/limits"));
+    same("delete", side -> side.root().delete(path("/limits"), true));
+  }
+
+  private static String append(Side side, String path) throws IOException {
+    side.calls().append(path, "appender", new EnumSetWritable<>(EnumSet.of(CreateFlag.APPEND)));
+    return "appended";
+  }
+
   // ---- block groups
   // -------------------------------------------------------------------------------
 
