@@ -548,7 +548,8 @@ class QuotasAsHdfsTest {
     assertThat(same("append", side -> append(side, "/limits/f"))).contains("ByStorageType");
     same("usage", side -> usage(side, "/limits"));
     same("limit", side -> setQuota(side, "/limits", KEEP, 1_000, StorageType.DISK));
-    assertThat(same("replication", side -> side.root().setReplication(path("/limits/f"), (short) 3)))
+    assertThat(
+            same("replication", side -> side.root().setReplication(path("/limits/f"), (short) 3)))
         .contains("ByStorageType");
     same("replication", side -> side.root().setReplication(path("/limits/f"), (short) 1));
     same("usage", side -> usage(side, "/limits"));

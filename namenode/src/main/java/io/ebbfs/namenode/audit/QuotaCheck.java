@@ -8,10 +8,10 @@ import io.ebbfs.namenode.audit.QuotaFinding.WrongMark;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongSums;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
+import io.ebbfs.namenode.store.BytesByPolicy;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
-import io.ebbfs.namenode.store.PolicyBytes;
 import io.ebbfs.namenode.store.QuotaCorrection.Difference;
 import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.Table;
@@ -54,16 +54,16 @@ public final class QuotaCheck {
     private long names;
     private long bytes;
     private long deleted;
-    private final PolicyBytes policies = new PolicyBytes();
+    private final BytesByPolicy policies = new BytesByPolicy();
     private long ownNames;
     private long ownBytes;
     private long ownDeleted;
-    private final PolicyBytes ownPolicies = new PolicyBytes();
+    private final BytesByPolicy ownPolicies = new BytesByPolicy();
     private int shards;
     private int shardsOfOldVersion;
     private long keptNames;
     private long keptBytes;
-    private final PolicyBytes keptPolicies = new PolicyBytes();
+    private final BytesByPolicy keptPolicies = new BytesByPolicy();
     private long nameCredit;
     private long byteCredit;
     private final Map<StorageType, Long> typeCredits = new EnumMap<>(StorageType.class);
@@ -151,7 +151,7 @@ public final class QuotaCheck {
     for (TypeLimitProto credit : row.getTypeCreditsList()) {
       sums.typeCredits.merge(StorageType.valueOf(credit.getType()), credit.getBytes(), Long::sum);
     }
-    add(sums, row, PolicyBytes.FROM_ABOVE, 1);
+    add(sums, row, BytesByPolicy.FROM_ABOVE, 1);
     if (key.firstLong() == 0) {
       sums.limits = row.getLimits();
       sums.corrections = row.getCorrections();
@@ -164,7 +164,7 @@ public final class QuotaCheck {
    * @param policy of the directory of the row, if these are the sums of a directory above
    */
   private static void add(Sums sums, QuotaRow row, int policy, int sign) {
-    PolicyBytes policies = new PolicyBytes();
+    BytesByPolicy policies = new BytesByPolicy();
     policies.add(row.getByPolicyList());
     sums.ownPolicies.add(policies, policy, sign);
     sums.ownNames += sign * row.getNames();
@@ -382,9 +382,9 @@ public final class QuotaCheck {
   }
 
   private static Difference difference(long id, Sums sums) {
-    PolicyBytes policies = new PolicyBytes();
-    policies.add(sums.ownPolicies, PolicyBytes.FROM_ABOVE, 1);
-    policies.add(sums.policies, PolicyBytes.FROM_ABOVE, -1);
+    BytesByPolicy policies = new BytesByPolicy();
+    policies.add(sums.ownPolicies, BytesByPolicy.FROM_ABOVE, 1);
+    policies.add(sums.policies, BytesByPolicy.FROM_ABOVE, -1);
     return new Difference(
         id,
         sums.ownNames - sums.names,

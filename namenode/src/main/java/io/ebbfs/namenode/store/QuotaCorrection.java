@@ -27,7 +27,7 @@ public final class QuotaCorrection {
       long names,
       long bytes,
       long deleted,
-      PolicyBytes policies,
+      BytesByPolicy policies,
       long corrections) {}
 
   private QuotaCorrection() {}
@@ -51,7 +51,7 @@ public final class QuotaCorrection {
     List<RowLock> locks = new ArrayList<>();
     chain.keySet().forEach(id -> locks.addAll(QuotaRows.locks(id)));
     transaction.lock(locks);
-    int policy = PolicyBytes.FROM_ABOVE;
+    int policy = BytesByPolicy.FROM_ABOVE;
     for (Map.Entry<Long, Long> one : chain.entrySet()) {
       List<QuotaRow> shards = QuotaRows.read(transaction, one.getKey());
       if (shards.isEmpty() || shards.get(0).getCountedIn() != one.getValue()) {
@@ -64,7 +64,7 @@ public final class QuotaCorrection {
       List<QuotaRow> right = without(shards, difference, policy, isFirst ? 1 : 0);
       QuotaRows.write(
           transaction, one.getKey(), QuotaRows.shareCredit(transaction, one.getKey(), right));
-      policy = policy == PolicyBytes.FROM_ABOVE ? shards.get(0).getPolicy() : policy;
+      policy = policy == BytesByPolicy.FROM_ABOVE ? shards.get(0).getPolicy() : policy;
     }
     return true;
   }
@@ -99,7 +99,7 @@ public final class QuotaCorrection {
       right.add(shard.toBuilder().setDeleted(shard.getDeleted()).build());
     }
     QuotaRow first = right.get(0);
-    PolicyBytes policies = new PolicyBytes();
+    BytesByPolicy policies = new BytesByPolicy();
     policies.add(first.getByPolicyList());
     policies.add(difference.policies(), policy, -1);
     right.set(

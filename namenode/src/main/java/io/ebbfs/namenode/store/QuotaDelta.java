@@ -12,14 +12,14 @@ final class QuotaDelta {
   private long names;
   private long bytes;
   private long deleted;
-  private final PolicyBytes policies = new PolicyBytes();
+  private final BytesByPolicy policies = new BytesByPolicy();
   // The part that is added, also where as much is taken away.
   private long newNames;
   private long newBytes;
-  private List<PolicyBytes> newPolicies = List.of();
+  private List<BytesByPolicy> newPolicies = List.of();
   // The part of the bytes for which no limit is asked.
   private long unlimitedBytes;
-  private final PolicyBytes unlimitedPolicies = new PolicyBytes();
+  private final BytesByPolicy unlimitedPolicies = new BytesByPolicy();
 
   /** Adds what one inode changes, or one directory that moves. */
   void add(long moreNames, long moreBytes, long moreDeleted) {
@@ -40,17 +40,17 @@ final class QuotaDelta {
    *
    * @param isLimited whether the limits of types are asked
    */
-  void add(PolicyBytes more, boolean isLimited) {
+  void add(BytesByPolicy more, boolean isLimited) {
     if (more.isEmpty()) {
       return;
     }
-    policies.add(more, PolicyBytes.FROM_ABOVE, 1);
+    policies.add(more, BytesByPolicy.FROM_ABOVE, 1);
     if (newPolicies.isEmpty()) {
       newPolicies = new ArrayList<>();
     }
     newPolicies.add(more);
     if (!isLimited) {
-      unlimitedPolicies.add(more, PolicyBytes.FROM_ABOVE, 1);
+      unlimitedPolicies.add(more, BytesByPolicy.FROM_ABOVE, 1);
     }
   }
 
@@ -77,9 +77,9 @@ final class QuotaDelta {
    * @param policy the id of the storage policy that holds for the directory
    */
   Map<StorageType, Long> limitedTypes(int policy) {
-    PolicyBytes limited = new PolicyBytes();
-    limited.add(policies, PolicyBytes.FROM_ABOVE, 1);
-    limited.add(unlimitedPolicies, PolicyBytes.FROM_ABOVE, -1);
+    BytesByPolicy limited = new BytesByPolicy();
+    limited.add(policies, BytesByPolicy.FROM_ABOVE, 1);
+    limited.add(unlimitedPolicies, BytesByPolicy.FROM_ABOVE, -1);
     return limited.types(policy);
   }
 
@@ -121,9 +121,9 @@ final class QuotaDelta {
             .setBytes(shard.getBytes() + bytes)
             .setDeleted(shard.getDeleted() + deleted);
     if (!policies.isEmpty()) {
-      PolicyBytes all = new PolicyBytes();
+      BytesByPolicy all = new BytesByPolicy();
       all.add(shard.getByPolicyList());
-      all.add(policies, PolicyBytes.FROM_ABOVE, 1);
+      all.add(policies, BytesByPolicy.FROM_ABOVE, 1);
       sum.clearByPolicy().addAllByPolicy(all.toRows());
     }
     return sum;

@@ -133,7 +133,7 @@ final class QuotaLedger {
       makeShards(after);
     } else if (wasCounted && (!isCounted || movesSums(before, after))) {
       long parent = isCounted ? after.getCountedIn() : NOWHERE;
-      int kept = seen(before.getId()).map(QuotaRow::getPolicy).orElse(PolicyBytes.FROM_ABOVE);
+      int kept = seen(before.getId()).map(QuotaRow::getPolicy).orElse(BytesByPolicy.FROM_ABOVE);
       moves.add(
           new Move(
               before.getId(),
@@ -167,7 +167,7 @@ final class QuotaLedger {
       boolean is = entered.containsKey(directoryId);
       long bytes = (is ? bytesAfter : 0) - (was ? bytesBefore : 0);
       long deleted = (is ? inode.deletedAfter() : 0) - (was ? inode.deletedBefore() : 0);
-      PolicyBytes policies = new PolicyBytes();
+      BytesByPolicy policies = new BytesByPolicy();
       if (was) {
         policies.add(before, left.get(directoryId), -1);
       }
@@ -199,7 +199,7 @@ final class QuotaLedger {
 
   private static int ownPolicy(InodeRow row) {
     boolean isOfFile = row != null && row.getKind() == InodeKindProto.FILE;
-    return isOfFile ? row.getStoragePolicy() : PolicyBytes.FROM_ABOVE;
+    return isOfFile ? row.getStoragePolicy() : BytesByPolicy.FROM_ABOVE;
   }
 
   /** The directories of a chain, with the policy that something in the first one has from below. */
@@ -208,7 +208,7 @@ final class QuotaLedger {
     int known = policy;
     for (long directoryId : chain) {
       policies.put(directoryId, known);
-      if (known == PolicyBytes.FROM_ABOVE) {
+      if (known == BytesByPolicy.FROM_ABOVE) {
         known = seen(directoryId).orElseThrow().getPolicy();
       }
     }
@@ -401,7 +401,7 @@ final class QuotaLedger {
         if (move.parent() != NOWHERE) {
           row.setCountedIn(move.parent());
         }
-        if (move.policies().after() != PolicyBytes.FROM_ABOVE) {
+        if (move.policies().after() != BytesByPolicy.FROM_ABOVE) {
           row.setPolicy(move.policies().after());
         }
         transaction.put(Tables.QUOTA, key, row.build());
@@ -409,11 +409,11 @@ final class QuotaLedger {
     }
   }
 
-  private void movePolicies(Move move, PolicyBytes moved) throws IOException {
+  private void movePolicies(Move move, BytesByPolicy moved) throws IOException {
     Map<Long, Integer> before = policies(move.from(), move.policies().before());
     Map<Long, Integer> after = policies(move.to(), move.policies().after());
     for (long directoryId : union(after.keySet(), before.keySet())) {
-      PolicyBytes more = new PolicyBytes();
+      BytesByPolicy more = new BytesByPolicy();
       if (before.containsKey(directoryId)) {
         more.add(moved, before.get(directoryId), -1);
       }
@@ -477,7 +477,8 @@ final class QuotaLedger {
     }
   }
 
-  private void checkType(long directoryId, TypeLimitProto limit, QuotaRows.Totals now, QuotaDelta delta)
+  private void checkType(
+      long directoryId, TypeLimitProto limit, QuotaRows.Totals now, QuotaDelta delta)
       throws IOException {
     int policy = effective(directoryId);
     boolean adds =

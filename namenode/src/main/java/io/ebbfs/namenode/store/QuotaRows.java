@@ -41,7 +41,7 @@ public final class QuotaRows {
       long deleted,
       boolean deletedIsCounted,
       boolean complete,
-      PolicyBytes policies,
+      BytesByPolicy policies,
       boolean typesComplete,
       QuotaLimitsProto limits) {
     /**
@@ -72,8 +72,8 @@ public final class QuotaRows {
   }
 
   /** The bytes in all shards by storage policy. */
-  static PolicyBytes policies(List<QuotaRow> shards) {
-    PolicyBytes sum = new PolicyBytes();
+  static BytesByPolicy policies(List<QuotaRow> shards) {
+    BytesByPolicy sum = new BytesByPolicy();
     shards.forEach(shard -> sum.add(shard.getByPolicyList()));
     return sum;
   }
@@ -131,21 +131,21 @@ public final class QuotaRows {
         return Optional.of(
             "directory %d holds %d of %d bytes".formatted(id, totals.bytes(), limit.getAsLong()));
       }
-      PolicyBytes more = new PolicyBytes();
+      BytesByPolicy more = new BytesByPolicy();
       more.add(before, policy, -1);
       more.add(after, policy, 1);
       Optional<String> lacks = lackingType(transaction, id, totals, more);
       if (lacks.isPresent()) {
         return lacks;
       }
-      policy = policy == PolicyBytes.FROM_ABOVE ? shards.get(0).getPolicy() : policy;
+      policy = policy == BytesByPolicy.FROM_ABOVE ? shards.get(0).getPolicy() : policy;
       id = shards.get(0).getCountedIn();
     }
     return Optional.empty();
   }
 
   private static Optional<String> lackingType(
-      Transaction transaction, long directoryId, Totals totals, PolicyBytes more)
+      Transaction transaction, long directoryId, Totals totals, BytesByPolicy more)
       throws IOException {
     if (!hasTypeCredits(totals)) {
       return Optional.empty();
@@ -163,7 +163,7 @@ public final class QuotaRows {
   }
 
   /** The first type, in HDFS's order, of which something is to be added and too much would be. */
-  private static Optional<StorageType> exceeded(Totals totals, PolicyBytes more, int policy) {
+  private static Optional<StorageType> exceeded(Totals totals, BytesByPolicy more, int policy) {
     Map<StorageType, Long> used = totals.types(policy);
     for (Map.Entry<StorageType, Long> added : more.types(policy).entrySet()) {
       OptionalLong limit = typeLimit(totals.limits(), added.getKey().name());

@@ -9,9 +9,9 @@ import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.inodes.SnapshotEntries;
+import io.ebbfs.namenode.store.BytesByPolicy;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
-import io.ebbfs.namenode.store.PolicyBytes;
 import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -196,6 +196,6 @@ public final class ContentSummaryService {
             ? QuotaMarks.bytes(transaction, row)
             : QuotaMarks.bytesInSnapshot(transaction, row);
     return new Summary(
-        1, 0, row.getLengthBytes(), space, PolicyBytes.ofSummary(row, file.policyId()));
+        1, 0, row.getLengthBytes(), space, BytesByPolicy.ofSummary(row, file.policyId()));
   }
 }

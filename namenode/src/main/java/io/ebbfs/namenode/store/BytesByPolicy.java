@@ -17,7 +17,7 @@ import org.apache.hadoop.hdfs.server.namenode.ErasureCodingPolicyManager;
  * file that has no policy from below, only the directory and those above it know the policy. So a
  * policy that changes above moves no bytes here. Not thread-safe.
  */
-public final class PolicyBytes {
+public final class BytesByPolicy {
   /** No policy from below: the one that holds for the counted directory itself. */
   public static final int FROM_ABOVE = 0;
 
@@ -57,7 +57,7 @@ public final class PolicyBytes {
    * @param policy that holds for what has no policy from below in the other directory
    * @param sign 1 to add, -1 to take away
    */
-  public void add(PolicyBytes other, int policy, int sign) {
+  public void add(BytesByPolicy other, int policy, int sign) {
     other.bytes.forEach(
         (kind, more) -> {
           int known = kind.policy == FROM_ABOVE ? policy : kind.policy;
@@ -79,7 +79,7 @@ public final class PolicyBytes {
   }
 
   List<PolicyBytesProto> toRows() {
-    return bytes.entrySet().stream().map(PolicyBytes::toRow).toList();
+    return bytes.entrySet().stream().map(BytesByPolicy::toRow).toList();
   }
 
   private static PolicyBytesProto toRow(Map.Entry<Kind, Long> one) {
@@ -146,7 +146,7 @@ public final class PolicyBytes {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof PolicyBytes same && bytes.equals(same.bytes);
+    return other instanceof BytesByPolicy same && bytes.equals(same.bytes);
   }
 
   @Override

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.server.blockmanagement.BlockStoragePolicySuite;
 import org.junit.jupiter.api.Test;
 
-class PolicyBytesTest {
+class BytesByPolicyTest {
   private static final int ALL_SSD = id("ALL_SSD");
   private static final int ONE_SSD = id("ONE_SSD");
   private static final int COLD = id("COLD");
@@ -33,20 +33,20 @@ class PolicyBytesTest {
         .setCountedBytes(bytes * copies);
   }
 
-  private static PolicyBytes of(InodeRow.Builder file, int policy) {
-    PolicyBytes bytes = new PolicyBytes();
+  private static BytesByPolicy of(InodeRow.Builder file, int policy) {
+    BytesByPolicy bytes = new BytesByPolicy();
     bytes.add(file.build(), policy, 1);
     return bytes;
   }
 
   @Test
   void whatHasNoPolicyFromBelowFollowsTheDirectory() {
-    PolicyBytes bytes = of(file(10, 3), PolicyBytes.FROM_ABOVE);
+    BytesByPolicy bytes = of(file(10, 3), BytesByPolicy.FROM_ABOVE);
     bytes.add(file(1, 2).build(), COLD, 1);
     assertThat(bytes.types(ONE_SSD))
         .isEqualTo(Map.of(StorageType.SSD, 10L, StorageType.DISK, 20L, StorageType.ARCHIVE, 2L));
     assertThat(bytes.types(NONE)).isEqualTo(Map.of(StorageType.ARCHIVE, 2L));
-    PolicyBytes above = new PolicyBytes();
+    BytesByPolicy above = new BytesByPolicy();
     above.add(bytes, ALL_SSD, 1);
     assertThat(above.types(ONE_SSD))
         .isEqualTo(Map.of(StorageType.SSD, 30L, StorageType.ARCHIVE, 2L));
@@ -57,19 +57,19 @@ class PolicyBytesTest {
   @Test
   void blockGroupsCountAsAWholeOnTheOneTypeOfTheirPolicy() {
     InodeRow.Builder striped = file(60, 1).setEcPolicyId(1).setCountedBytes(90);
-    PolicyBytes bytes = of(striped, PolicyBytes.FROM_ABOVE);
+    BytesByPolicy bytes = of(striped, BytesByPolicy.FROM_ABOVE);
     assertThat(bytes.types(ALL_SSD)).isEqualTo(Map.of(StorageType.SSD, 90L));
     assertThat(bytes.types(COLD)).isEqualTo(Map.of(StorageType.ARCHIVE, 90L));
     assertThat(bytes.types(ONE_SSD)).as("clients do not write groups by this policy").isEmpty();
-    assertThat(PolicyBytes.ofSummary(striped.build(), ALL_SSD))
+    assertThat(BytesByPolicy.ofSummary(striped.build(), ALL_SSD))
         .isEqualTo(Map.of(StorageType.SSD, 60L));
   }
 
   @Test
   void rowsKeepAllAndUnknownPoliciesChooseNoType() {
-    PolicyBytes bytes = of(file(10, 3), PolicyBytes.FROM_ABOVE);
+    BytesByPolicy bytes = of(file(10, 3), BytesByPolicy.FROM_ABOVE);
     bytes.add(file(5, 1).build(), 9, 1);
-    PolicyBytes read = new PolicyBytes();
+    BytesByPolicy read = new BytesByPolicy();
     read.add(bytes.toRows());
     assertThat(read).isEqualTo(bytes);
     assertThat(read.types(200)).isEmpty();
