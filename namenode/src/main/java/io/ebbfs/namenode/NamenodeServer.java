@@ -565,7 +565,7 @@ public final class NamenodeServer implements AutoCloseable {
             new XAttrLimits(config.xattrsPerInode(), (int) config.xattrSize()),
             heat),
         new QuotaService(store, counter),
-        new PolicyService(store),
+        new PolicyService(store, counter),
         new PolicySatisfier(store, blocks, timeOfDay),
         new ErasureCodingService(store, timeOfDay),
         new InodeLookup(store),

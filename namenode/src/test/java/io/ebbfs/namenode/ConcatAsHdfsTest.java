@@ -52,6 +52,7 @@ class ConcatAsHdfsTest {
     Random random = new Random(seed);
     String top = "/random" + Math.abs(seed);
     try {
+      both.same("mkdir", side -> side.mkdirOnSsd(top));
       both.same(
           "mkdir", side -> side.calls().mkdirs(top + "/d", FsPermission.getDirDefault(), true));
       for (int i = 0; i < 30; i++) {
@@ -72,7 +73,12 @@ class ConcatAsHdfsTest {
 
   private String step(int i, String top, Random random) throws IOException {
     String path = file(top, random);
-    switch (random.nextInt(5)) {
+    switch (random.nextInt(6)) {
+      case 5 -> {
+        long quota = random.nextBoolean() ? Long.MAX_VALUE / 2 : 1 + random.nextInt(10 * BLOCK);
+        both.same(i + ": quota of SSD " + quota, side -> side.limitSsd(top, quota));
+        return "quota of SSD";
+      }
       case 0, 1 -> {
         List<Integer> lengths = new ArrayList<>();
         for (int n = random.nextInt(4); n > 0; n--) {

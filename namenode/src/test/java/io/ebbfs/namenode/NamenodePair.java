@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsShell;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
@@ -75,13 +76,23 @@ final class NamenodePair implements AutoCloseable {
 
   /** {@code count} servers of HDFS's NameNode. */
   ReportingServers hdfsServers(int count) throws IOException {
+    return hdfsServers(count, ReportingServers.ONE_DISK);
+  }
+
+  /** The same, with a disk of each of these types at each server. */
+  ReportingServers hdfsServers(int count, List<StorageType> types) throws IOException {
     return new ReportingServers(
-        hdfsAddress(), () -> hdfs.getNamesystem().getBlockManager().flushBlockOps(), count);
+        hdfsAddress(), () -> hdfs.getNamesystem().getBlockManager().flushBlockOps(), count, types);
   }
 
   /** {@code count} servers of our namenode, which applies a report before it answers. */
   ReportingServers ourServers(int count) throws IOException {
-    return new ReportingServers(ourAddress(), () -> {}, count);
+    return ourServers(count, ReportingServers.ONE_DISK);
+  }
+
+  /** The same, with a disk of each of these types at each server. */
+  ReportingServers ourServers(int count, List<StorageType> types) throws IOException {
+    return new ReportingServers(ourAddress(), () -> {}, count, types);
   }
 
   /**

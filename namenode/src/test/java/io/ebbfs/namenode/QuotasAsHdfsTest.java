@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import java.util.Random;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FsShell;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.QuotaUsage;
@@ -21,6 +23,7 @@ import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.AddBlockFlag;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
@@ -96,8 +99,8 @@ class QuotasAsHdfsTest {
     pair =
         new NamenodePair(
             directory, Map.of("dfs.namenode.redundancy.considerLoad", "false"), Map.of());
-    theirs = Side.of(pair.hdfsAddress(), pair.hdfsServers(3));
-    ours = Side.of(pair.ourAddress(), pair.ourServers(3));
+    theirs = Side.of(pair.hdfsAddress(), pair.hdfsServers(3, TYPES));
+    ours = Side.of(pair.ourAddress(), pair.ourServers(3, TYPES));
   }
 
   @AfterAll
@@ -142,6 +145,12 @@ class QuotasAsHdfsTest {
   private static final List<String> DIRECTORIES =
       List.of("/q", "/q/a", "/q/a/b", "/q/c", "/r", "/r/d", "/r/d/e");
 
+  private static final List<StorageType> TYPES =
+      List.of(StorageType.SSD, StorageType.DISK, StorageType.ARCHIVE);
+
+  private static final List<String> POLICIES =
+      List.of("ALL_SSD", "ONE_SSD", "HOT", "WARM", "COLD", "LAZY_PERSIST");
+
   private static String usage(Side side) throws IOException {
     StringBuilder all = new StringBuilder();
     for (String path : DIRECTORIES) {
@@ -153,7 +162,7 @@ class QuotasAsHdfsTest {
   private static String usage(Side side, String path) throws IOException {
     ContentSummary summary = side.root().getContentSummary(path(path));
     QuotaUsage usage = side.root().getQuotaUsage(path(path));
-    return "%d files, %d directories, %d and %d bytes, quota %d, %d, %d; kept %d names, %d bytes, quota %d, %d, %d"
+    return "%d files, %d directories, %d and %d bytes, quota %d, %d, %s; kept %d names, %d bytes, quota %d, %d, %s"
         .formatted(
             summary.getFileCount(),
             summary.getDirectoryCount(),
@@ -161,12 +170,27 @@ class QuotasAsHdfsTest {
             summary.getSpaceConsumed(),
             summary.getQuota(),
             summary.getSpaceQuota(),
-            summary.getTypeQuota(StorageType.SSD),
+            types(summary, true),
             usage.getFileAndDirectoryCount(),
             usage.getSpaceConsumed(),
             usage.getQuota(),
             usage.getSpaceQuota(),
-            usage.getTypeQuota(StorageType.SSD));
+            types(usage, usage.isTypeQuotaSet()));
+  }
+
+  /**
+   * The limits of types and what is used of them. EbbFS keeps what is used where a quota by type
+   * holds, and HDFS wherever there is a quota.
+   */
+  private static String types(QuotaUsage usage, boolean isKept) {
+    return TYPES.stream()
+        .map(
+            type ->
+                "%s %d of %d"
+                    .formatted(
+                        type, isKept ? usage.getTypeConsumed(type) : 0, usage.getTypeQuota(type)))
+        .toList()
+        .toString();
   }
 
   /** What was deleted may count here for a moment. */
@@ -237,7 +261,7 @@ class QuotasAsHdfsTest {
     int small = random.nextInt(8);
     String what;
     String outcome;
-    switch (random.nextInt(15)) {
+    switch (random.nextInt(20)) {
       case 0, 1 -> {
         what = number + "mkdir " + directory;
         outcome =
@@ -266,10 +290,12 @@ class QuotasAsHdfsTest {
                   side.calls().rename2(one, other, option);
                   return "renamed";
                 });
+        countAgainAtHdfs();
       }
       case 5 -> {
         what = number + "rename " + one + " to " + other;
         outcome = same(what, side -> side.root().rename(path(one), path(other)));
+        countAgainAtHdfs();
       }
       case 6 -> {
         String deleted = random.nextInt(4) == 0 ? one : file;
@@ -292,10 +318,22 @@ class QuotasAsHdfsTest {
         what = number + "replication " + replication + " of " + file;
         outcome = same(what, side -> side.root().setReplication(path(file), replication));
       }
-      case 11 -> {
-        long bytes = random.nextBoolean() ? NONE : small * MIB;
-        what = number + "limit of " + bytes + " bytes on SSD for " + directory;
-        outcome = same(what, side -> setQuota(side, directory, KEEP, bytes, StorageType.SSD));
+      case 11, 12 -> {
+        StorageType type = TYPES.get(random.nextInt(TYPES.size()));
+        long bytes = random.nextInt(3) == 0 ? NONE : (1 + small) * MIB;
+        what = number + "limit of " + bytes + " bytes on " + type + " for " + directory;
+        outcome = same(what, side -> setQuota(side, directory, KEEP, bytes, type));
+      }
+      case 13, 14 -> {
+        String policy = any(POLICIES, random);
+        what = number + "policy " + policy + " of " + one;
+        outcome = same(what, side -> setPolicy(side, one, policy));
+        countAgainAtHdfs();
+      }
+      case 15 -> {
+        what = number + "no policy of " + one;
+        outcome = same(what, side -> unsetPolicy(side, one));
+        countAgainAtHdfs();
       }
       default -> {
         what = number + "write to " + file;
@@ -304,6 +342,52 @@ class QuotasAsHdfsTest {
     }
     sameUsage(what);
     return outcome;
+  }
+
+  private static String setPolicy(Side side, String path, String policy) throws IOException {
+    side.root().setStoragePolicy(path(path), policy);
+    return "set";
+  }
+
+  private static String unsetPolicy(Side side, String path) throws IOException {
+    side.root().unsetStoragePolicy(path(path));
+    return "unset";
+  }
+
+  /**
+   * HDFS counts the bytes of what exists anew when a directory gets its first quota, or at its
+   * start, and not when a policy changes, or when a directory with a quota moves to another policy.
+   * EbbFS counts at once.
+   */
+  private static void countAgainAtHdfs() throws IOException {
+    Map<String, QuotaUsage> limits = new LinkedHashMap<>();
+    for (String top : List.of("/q", "/r")) {
+      if (theirs.root().exists(path(top))) {
+        clearQuotasAtHdfs(path(top), limits);
+      }
+    }
+    for (Map.Entry<String, QuotaUsage> one : limits.entrySet()) {
+      QuotaUsage limit = one.getValue();
+      setQuota(theirs, one.getKey(), limit.getQuota(), limit.getSpaceQuota(), null);
+      for (StorageType type : TYPES) {
+        setQuota(theirs, one.getKey(), KEEP, limit.getTypeQuota(type), type);
+      }
+    }
+  }
+
+  private static void clearQuotasAtHdfs(
+      org.apache.hadoop.fs.Path directory, Map<String, QuotaUsage> limits) throws IOException {
+    String path = directory.toUri().getPath();
+    limits.put(path, theirs.root().getQuotaUsage(directory));
+    setQuota(theirs, path, NONE, NONE, null);
+    for (StorageType type : TYPES) {
+      setQuota(theirs, path, KEEP, NONE, type);
+    }
+    for (FileStatus entry : theirs.root().listStatus(directory)) {
+      if (entry.isDirectory()) {
+        clearQuotasAtHdfs(entry.getPath(), limits);
+      }
+    }
   }
 
   private static String setQuota(Side side, String path, long names, long bytes, StorageType type)
@@ -448,6 +532,86 @@ class QuotasAsHdfsTest {
     same("delete", side -> side.root().delete(path("/rules"), true));
   }
 
+  // ---- limits of types
+  // ----------------------------------------------------------------------------
+
+  @Test
+  void whatWouldExceedALimitOfATypeIsRefusedAsAtHdfs() throws IOException {
+    same("make", side -> side.root().mkdirs(path("/limits")));
+    same("policy", side -> setPolicy(side, "/limits", "ONE_SSD"));
+    same("limit", side -> setQuota(side, "/limits", KEEP, 2 * MIB, StorageType.SSD));
+    same("open", side -> open(side, "/limits/f", (short) 2));
+    int index = theirs.writers().size() - 1;
+    same("add", side -> add(side, index, 0));
+    ended(index, same("close", side -> close(side, index, 700)));
+    same("limit", side -> setQuota(side, "/limits", KEEP, 1_000, StorageType.SSD));
+    assertThat(same("append", side -> append(side, "/limits/f"))).contains("ByStorageType");
+    same("usage", side -> usage(side, "/limits"));
+    same("limit", side -> setQuota(side, "/limits", KEEP, 1_000, StorageType.DISK));
+    assertThat(
+            same("replication", side -> side.root().setReplication(path("/limits/f"), (short) 3)))
+        .contains("ByStorageType");
+    same("replication", side -> side.root().setReplication(path("/limits/f"), (short) 1));
+    same("usage", side -> usage(side, "/limits"));
+    same("open", side -> open(side, "/limits/g", (short) 1));
+    int other = theirs.writers().size() - 1;
+    assertThat(same("add", side -> add(side, other, 0))).contains("ByStorageType");
+    ended(other, same("close", side -> close(side, other, 0)));
+    same("limit", side -> setQuota(side, "/limits", KEEP, 2 * MIB, StorageType.SSD));
+    same("append", side -> append(side, "/limits/f"));
+    same("usage", side -> usage(side, "/limits"));
+    same("delete", side -> side.root().delete(path("/limits"), true));
+  }
+
+  private static String append(Side side, String path) throws IOException {
+    side.calls().append(path, "appender", new EnumSetWritable<>(EnumSet.of(CreateFlag.APPEND)));
+    return "appended";
+  }
+
+  // ---- block groups
+  // -------------------------------------------------------------------------------
+
+  private static final String CODE = "XOR-2-1-1024k";
+
+  /** While HDFS's NameNode runs; after its restart the groups count on no type there. */
+  @Test
+  void blockGroupsCountOnTheTypeOfTheirPolicyAsAtHdfs() throws IOException {
+    for (String policy : List.of("ALL_SSD", "COLD", "ONE_SSD")) {
+      String directory = "/groups/" + policy;
+      same("make", side -> makeForGroups(side, directory, policy));
+      same("open", side -> open(side, directory + "/f", (short) 1));
+      int index = theirs.writers().size() - 1;
+      same("add", side -> add(side, index, 0));
+      String open = same("usage", side -> usage(side, directory));
+      assertThat(open.contains("SSD 3145728 of")).isEqualTo(policy.equals("ALL_SSD"));
+      same("close", side -> closeGroup(side, index, 700));
+      String closed = same("usage", side -> usage(side, directory));
+      assertThat(closed.contains("SSD 1400 of")).isEqualTo(policy.equals("ALL_SSD"));
+      ended(index, "closed");
+    }
+    same("delete", side -> side.root().delete(path("/groups"), true));
+  }
+
+  private static String makeForGroups(Side side, String path, String policy) throws IOException {
+    side.root().mkdirs(path(path));
+    side.root().enableErasureCodingPolicy(CODE);
+    side.root().setErasureCodingPolicy(path(path), CODE);
+    side.root().setStoragePolicy(path(path), policy);
+    return setQuota(side, path, KEEP, 1L << 40, StorageType.SSD);
+  }
+
+  /** All bytes are in the first data block, so the parity has as many, and the other block none. */
+  private static String closeGroup(Side side, int index, int bytes) throws IOException {
+    Writer writer = side.writers().get(index);
+    for (int i : List.of(0, 2)) {
+      side.servers()
+          .report(new Block(writer.last.getBlockId() + i, bytes, writer.last.getGenerationStamp()));
+    }
+    writer.last.setNumBytes(bytes);
+    return "closed: "
+        + side.calls().complete(writer.path, writer.client, writer.last, writer.fileId);
+  }
+
   // ---- stock commands
   // -----------------------------------------------------------------------------
 
@@ -464,6 +628,9 @@ class QuotasAsHdfsTest {
             "dfs -count -q -u /tools",
             "dfs -count -q -t DISK -v /tools",
             "dfs -count -q /tools/d",
+            "admin -setSpaceQuota 40m -storageType SSD /tools",
+            "dfs -count -q -t -v /tools",
+            "dfs -count -q -t SSD,DISK,ARCHIVE /tools",
             "admin -clrSpaceQuota -storageType DISK /tools",
             "admin -clrSpaceQuota /tools",
             "admin -clrQuota /tools",

@@ -11,6 +11,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
@@ -42,6 +43,8 @@ import org.apache.hadoop.hdfs.server.protocol.VolumeFailureSummary;
 public final class ReportingServers implements AutoCloseable {
   private static final long CAPACITY = 1L << 40;
 
+  static final List<StorageType> ONE_DISK = List.of(StorageType.DISK);
+
   /** Waits until all reports are applied: HDFS's NameNode answers a report before that. */
   interface Applied {
     void await() throws IOException;
@@ -50,12 +53,14 @@ public final class ReportingServers implements AutoCloseable {
   private final DatanodeProtocolClientSideTranslatorPB namenode;
   private final NamespaceInfo namespace;
   private final Applied reports;
+  private final List<StorageType> types;
   private final List<DatanodeRegistration> servers = new ArrayList<>();
   private final Queue<RecoveringBlock> recoveries = new ConcurrentLinkedQueue<>();
   private final ScheduledExecutorService heartbeats = Executors.newSingleThreadScheduledExecutor();
 
-  ReportingServers(InetSocketAddress address, Applied reports, int count) throws IOException {
-    this(address, reports, IntStream.range(50_000, 50_000 + count).boxed().toList());
+  ReportingServers(InetSocketAddress address, Applied reports, int count, List<StorageType> types)
+      throws IOException {
+    this(address, reports, IntStream.range(50_000, 50_000 + count).boxed().toList(), types);
   }
 
   /**
@@ -64,12 +69,14 @@ public final class ReportingServers implements AutoCloseable {
    * @param ports of data transfer, one for each server
    */
   public ReportingServers(InetSocketAddress address, List<Integer> ports) throws IOException {
-    this(address, () -> {}, ports);
+    this(address, () -> {}, ports, ONE_DISK);
   }
 
-  private ReportingServers(InetSocketAddress address, Applied reports, List<Integer> ports)
+  private ReportingServers(
+      InetSocketAddress address, Applied reports, List<Integer> ports, List<StorageType> types)
       throws IOException {
     this.reports = reports;
+    this.types = types;
     namenode = new DatanodeProtocolClientSideTranslatorPB(address, new Configuration());
     namespace = namenode.versionRequest();
     for (int i = 0; i < ports.size(); i++) {
@@ -92,14 +99,26 @@ public final class ReportingServers implements AutoCloseable {
       namenode.blockReport(
           servers.get(i),
           namespace.getBlockPoolID(),
-          new StorageBlockReport[] {new StorageBlockReport(disk(i), BlockListAsLongs.EMPTY)},
+          disks(i).stream()
+              .map(disk -> new StorageBlockReport(disk, BlockListAsLongs.EMPTY))
+              .toArray(StorageBlockReport[]::new),
           new BlockReportContext(1, 0, i + 1, 0));
     }
     heartbeats.scheduleWithFixedDelay(this::beatAll, 1, 1, TimeUnit.SECONDS);
   }
 
-  private static DatanodeStorage disk(int server) {
-    return new DatanodeStorage("disk-" + server);
+  /** The disk whose replicas a server reports. */
+  private DatanodeStorage disk(int server) {
+    return disks(server).get(0);
+  }
+
+  private List<DatanodeStorage> disks(int server) {
+    return types.stream()
+        .map(
+            type ->
+                new DatanodeStorage(
+                    "disk-%d-%s".formatted(server, type), DatanodeStorage.State.NORMAL, type))
+        .toList();
   }
 
   private void beatAll() {
@@ -116,9 +135,9 @@ public final class ReportingServers implements AutoCloseable {
     HeartbeatResponse answer =
         namenode.sendHeartbeat(
             servers.get(server),
-            new StorageReport[] {
-              new StorageReport(disk(server), false, CAPACITY, 0, CAPACITY, 0, 0)
-            },
+            disks(server).stream()
+                .map(disk -> new StorageReport(disk, false, CAPACITY, 0, CAPACITY, 0, 0))
+                .toArray(StorageReport[]::new),
             0,
             0,
             0,

@@ -65,7 +65,7 @@ class TruncateAsHdfsTest {
     Random random = new Random(seed);
     String top = "/random" + Math.abs(seed);
     try {
-      both.same("mkdir", side -> side.calls().mkdirs(top, FsPermission.getDirDefault(), false));
+      both.same("mkdir", side -> side.mkdirOnSsd(top));
       for (int i = 0; i < 30; i++) {
         step(i, top, random);
         both.sameSight("step " + i, top);
@@ -77,7 +77,11 @@ class TruncateAsHdfsTest {
 
   private void step(int i, String top, Random random) throws IOException {
     String path = top + "/f" + random.nextInt(3);
-    switch (random.nextInt(6)) {
+    switch (random.nextInt(7)) {
+      case 6 -> {
+        long quota = random.nextBoolean() ? Long.MAX_VALUE / 2 : 1 + random.nextInt(5 * BLOCK);
+        both.same(i + ": quota of SSD " + quota, side -> side.limitSsd(top, quota));
+      }
       case 0, 1 -> {
         List<Integer> lengths = new ArrayList<>();
         for (int n = random.nextInt(4); n > 0; n--) {

@@ -11,11 +11,14 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
 import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.QuotaUsage;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.AddBlockFlag;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
@@ -84,6 +87,18 @@ final class TwoNamenodes implements AutoCloseable {
       }
     }
 
+    /** Makes a directory whose files have one replica on SSD, with a quota that nobody reaches. */
+    String mkdirOnSsd(String path) throws IOException {
+      calls().mkdirs(path, FsPermission.getDirDefault(), true);
+      calls().setStoragePolicy(path, "ONE_SSD");
+      return limitSsd(path, Long.MAX_VALUE / 2);
+    }
+
+    String limitSsd(String path, long bytes) throws IOException {
+      calls().setQuota(path, HdfsConstants.QUOTA_DONT_SET, bytes, StorageType.SSD);
+      return "set";
+    }
+
     long open(String path, int replication, long blockSize) throws IOException {
       return calls()
           .create(
@@ -113,7 +128,13 @@ final class TwoNamenodes implements AutoCloseable {
         return path + " does not exist";
       }
       if (status.isDirectory()) {
-        return path + " uses " + calls().getQuotaUsage(path).getSpaceConsumed();
+        QuotaUsage usage = calls().getQuotaUsage(path);
+        return "%s uses %d, %d on SSD, %d on DISK"
+            .formatted(
+                path,
+                usage.getSpaceConsumed(),
+                usage.getTypeConsumed(StorageType.SSD),
+                usage.getTypeConsumed(StorageType.DISK));
       }
       LocatedBlocks located = calls().getBlockLocations(path, 0, Long.MAX_VALUE);
       boolean closed = calls().isFileClosed(path);

@@ -5,6 +5,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.snapshots.SnapshotService;
@@ -26,6 +27,7 @@ record NamenodeServices(
     RenameService renames,
     DeleteService deletions,
     QuotaService quotas,
+    PolicyService policies,
     ContentSummaryService summaries,
     SnapshotService snapshots,
     InodeLookup inodes) {
@@ -45,6 +47,7 @@ record NamenodeServices(
         new RenameService(store, clock, limits, counter, () -> {}),
         new DeleteService(store, clock, () -> {}),
         new QuotaService(store, counter),
+        new PolicyService(store, counter),
         new ContentSummaryService(store),
         new SnapshotService(store, clock, () -> {}),
         new InodeLookup(store));

@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.NSQuotaExceededException;
 import org.apache.hadoop.ipc.RetriableException;
@@ -37,9 +38,15 @@ class QuotaOfNamenodesTest {
   @TempDir Path directory;
 
   private static void limit(NamenodeServices namenode, String path, long names) throws IOException {
+    set(namenode, path, names, HdfsConstants.QUOTA_DONT_SET, null);
+  }
+
+  private static void set(
+      NamenodeServices namenode, String path, long names, long bytes, StorageType type)
+      throws IOException {
     while (true) {
       try {
-        namenode.quotas().set(ROOT, path, names, HdfsConstants.QUOTA_DONT_SET, null);
+        namenode.quotas().set(ROOT, path, names, bytes, type);
         return;
       } catch (RetriableException e) {
         // A stock client repeats the call, too.
@@ -52,7 +59,8 @@ class QuotaOfNamenodesTest {
     String some = "/q/" + random.nextInt(3);
     String other = "/q/" + random.nextInt(3);
     try {
-      switch (random.nextInt(6)) {
+      switch (random.nextInt(7)) {
+        case 6 -> namenode.policies().set(ROOT, some, random.nextBoolean() ? "HOT" : "ALL_SSD");
         case 0, 1 -> namenode.create(some + "/" + random.nextInt(40));
         case 2 -> namenode.deletions().delete(ROOT, some + "/" + random.nextInt(40), false);
         case 3 -> namenode.renames().rename2(ROOT, some, other + "/x" + random.nextInt(2), false);
@@ -89,6 +97,7 @@ class QuotaOfNamenodesTest {
       work.add(
           () -> {
             limit(namenodes.get(1), "/q", 1_000_000);
+            set(namenodes.get(1), "/q", HdfsConstants.QUOTA_DONT_SET, 1L << 50, StorageType.SSD);
             return null;
           });
       for (int client = 0; client < CLIENTS; client++) {

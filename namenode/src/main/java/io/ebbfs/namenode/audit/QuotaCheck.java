@@ -1,12 +1,14 @@
 package io.ebbfs.namenode.audit;
 
 import io.ebbfs.namenode.audit.QuotaFinding.Damage;
+import io.ebbfs.namenode.audit.QuotaFinding.UncountedTypes;
 import io.ebbfs.namenode.audit.QuotaFinding.UnknownDeletions;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongBytes;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongMark;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongSums;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
+import io.ebbfs.namenode.store.BytesByPolicy;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -14,16 +16,20 @@ import io.ebbfs.namenode.store.QuotaCorrection.Difference;
 import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaLimitsProto;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaRow;
+import io.ebbfs.protocol.proto.StoreProtos.TypeLimitProto;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
@@ -48,15 +54,21 @@ public final class QuotaCheck {
     private long names;
     private long bytes;
     private long deleted;
+    private final BytesByPolicy policies = new BytesByPolicy();
     private long ownNames;
     private long ownBytes;
     private long ownDeleted;
+    private final BytesByPolicy ownPolicies = new BytesByPolicy();
     private int shards;
     private int shardsOfOldVersion;
     private long keptNames;
     private long keptBytes;
+    private final BytesByPolicy keptPolicies = new BytesByPolicy();
     private long nameCredit;
     private long byteCredit;
+    private final Map<StorageType, Long> typeCredits = new EnumMap<>(StorageType.class);
+    private int creditPolicy;
+    private boolean typesComplete;
     private long parent;
     private long corrections;
     private QuotaLimitsProto limits = QuotaLimitsProto.getDefaultInstance();
@@ -95,7 +107,9 @@ public final class QuotaCheck {
     new QuotaCheck(
             store,
             finding -> {
-              if (!(finding instanceof UnknownDeletions)) {
+              boolean isOfOldVersion =
+                  finding instanceof UnknownDeletions || finding instanceof UncountedTypes;
+              if (!isOfOldVersion) {
                 texts.add(finding.text());
               }
             })
@@ -133,14 +147,26 @@ public final class QuotaCheck {
     sums.keptBytes += row.getBytes();
     sums.nameCredit += row.getNameCredit();
     sums.byteCredit += row.getByteCredit();
-    add(sums, row, 1);
+    sums.keptPolicies.add(row.getByPolicyList());
+    for (TypeLimitProto credit : row.getTypeCreditsList()) {
+      sums.typeCredits.merge(StorageType.valueOf(credit.getType()), credit.getBytes(), Long::sum);
+    }
+    add(sums, row, BytesByPolicy.FROM_ABOVE, 1);
     if (key.firstLong() == 0) {
       sums.limits = row.getLimits();
       sums.corrections = row.getCorrections();
+      sums.creditPolicy = row.getCreditPolicy();
+      sums.typesComplete = row.getTypesComplete();
     }
   }
 
-  private static void add(Sums sums, QuotaRow row, int sign) {
+  /**
+   * @param policy of the directory of the row, if these are the sums of a directory above
+   */
+  private static void add(Sums sums, QuotaRow row, int policy, int sign) {
+    BytesByPolicy policies = new BytesByPolicy();
+    policies.add(row.getByPolicyList());
+    sums.ownPolicies.add(policies, policy, sign);
     sums.ownNames += sign * row.getNames();
     sums.ownBytes += sign * row.getBytes();
     sums.ownDeleted += sign * row.getDeleted();
@@ -149,7 +175,7 @@ public final class QuotaCheck {
   private void takeFromParent(QuotaRow row) {
     Sums parent = directories.get(row.getCountedIn());
     if (parent != null) {
-      add(parent, row, -1);
+      add(parent, row, row.getPolicy(), -1);
     }
   }
 
@@ -162,6 +188,7 @@ public final class QuotaCheck {
     if (home != null) {
       home.names++;
       home.bytes += row.getCountedBytes();
+      home.policies.add(row, row.getStoragePolicy(), 1);
       home.deleted += isPendingDeletion(key) && !row.getCounted() ? 1 : 0;
     }
     if (comparesRows) {
@@ -204,6 +231,10 @@ public final class QuotaCheck {
             row.getId(),
             row.getCountedIn(),
             first.isEmpty() ? "nothing" : first.get().getCountedIn());
+      } else if (row.getCountedTypes() && first.get().getPolicy() != row.getStoragePolicy()) {
+        damage(
+            "directory %d has the storage policy %d, but its shards say %d",
+            row.getId(), row.getStoragePolicy(), first.get().getPolicy());
       }
     }
   }
@@ -220,13 +251,31 @@ public final class QuotaCheck {
       return;
     }
     long home = QuotaMarks.homeOfEntries(directory.get());
-    if (row.getCountedIn() != home && isWhole(home)) {
+    if (row.getCountedIn() != home && isWhole(home, false)) {
       listener.found(
           new WrongMark(
               home,
               "inode %d counts in %d, but its directory %d counts in %d"
                   .formatted(row.getId(), row.getCountedIn(), parentId, home)));
+    } else if (!hasTypesOf(directory.get(), row) && isWhole(home, true)) {
+      listener.found(
+          new WrongMark(
+              home,
+              "inode %d does not count by type of storage as its directory %d says"
+                  .formatted(row.getId(), parentId)));
     }
+  }
+
+  /** A directory that is counted by itself may count by type where the one above does not. */
+  private static boolean hasTypesOf(InodeRow directory, InodeRow row) {
+    if (row.getCounted()) {
+      return row.getCountedTypes() || !directory.getCountedTypes();
+    }
+    boolean needsSums =
+        row.getKind() == InodeKindProto.DIRECTORY
+            && row.getCountedTypes()
+            && row.hasStoragePolicy();
+    return row.getCountedTypes() == directory.getCountedTypes() && !needsSums;
   }
 
   private Optional<InodeRow> directory(long id) throws IOException {
@@ -238,9 +287,10 @@ public final class QuotaCheck {
         Tables.INODE, Tables.inode(name.get().getParentId(), name.get().getName().toByteArray()));
   }
 
-  private boolean isWhole(long home) throws IOException {
+  private boolean isWhole(long home, boolean types) throws IOException {
     Optional<QuotaRow> first = get(Tables.QUOTA, Tables.quota(home, 0));
-    return first.isEmpty() || first.get().getComplete();
+    return first.isEmpty()
+        || first.get().getComplete() && (!types || first.get().getTypesComplete());
   }
 
   private <V extends MessageLite> Optional<V> get(Table<V> table, Key key) throws IOException {
@@ -279,6 +329,11 @@ public final class QuotaCheck {
           "is said to hold %d pending deletions, but holds %d"
               .formatted(sums.ownDeleted, sums.deleted));
     }
+    if (!sums.policies.equals(sums.ownPolicies)) {
+      wrong.add(
+          "is said to hold %s, but holds %s by storage policy"
+              .formatted(sums.ownPolicies, sums.policies));
+    }
     QuotaLimitsProto limits = sums.limits;
     if (limits.hasNames() && sums.nameCredit > left(limits.getNames(), sums.keptNames)) {
       wrong.add(
@@ -290,6 +345,9 @@ public final class QuotaCheck {
           "has a credit of %d bytes, and its sums say %d of %d"
               .formatted(sums.byteCredit, sums.keptBytes, limits.getBytes()));
     }
+    for (TypeLimitProto limit : limits.getTypesList()) {
+      wrongTypeCredit(limit, sums).ifPresent(wrong::add);
+    }
     if (!wrong.isEmpty()) {
       String text = "directory %d, without counted directories in it, ".formatted(id);
       listener.found(new WrongSums(difference(id, sums), text + String.join("; ", wrong)));
@@ -299,6 +357,24 @@ public final class QuotaCheck {
               difference(id, sums),
               "directory %d does not know how many pending deletions it holds".formatted(id)));
     }
+    if (limits.getTypesCount() > 0 && !sums.typesComplete) {
+      listener.found(
+          new UncountedTypes(
+              id,
+              "directory %d has limits of types of storage, and counts all bytes as bytes on DISK"
+                  .formatted(id)));
+    }
+  }
+
+  private static Optional<String> wrongTypeCredit(TypeLimitProto limit, Sums sums) {
+    StorageType type = StorageType.valueOf(limit.getType());
+    long credit = sums.typeCredits.getOrDefault(type, 0L);
+    long used = sums.keptPolicies.types(sums.creditPolicy).getOrDefault(type, 0L);
+    return credit > left(limit.getBytes(), used)
+        ? Optional.of(
+            "has a credit of %d bytes on %s, and its sums say %d of %d"
+                .formatted(credit, type, used, limit.getBytes()))
+        : Optional.empty();
   }
 
   private static long left(long limit, long sum) {
@@ -306,11 +382,15 @@ public final class QuotaCheck {
   }
 
   private static Difference difference(long id, Sums sums) {
+    BytesByPolicy policies = new BytesByPolicy();
+    policies.add(sums.ownPolicies, BytesByPolicy.FROM_ABOVE, 1);
+    policies.add(sums.policies, BytesByPolicy.FROM_ABOVE, -1);
     return new Difference(
         id,
         sums.ownNames - sums.names,
         sums.ownBytes - sums.bytes,
         sums.ownDeleted - sums.deleted,
+        policies,
         sums.corrections);
   }
 

@@ -16,11 +16,18 @@ sealed interface QuotaFinding {
    */
   record UnknownDeletions(Difference difference, String text) implements QuotaFinding {}
 
+  /**
+   * A directory has limits of types of storage, and not all bytes in it are counted by type,
+   * because an older version has set the limits. Until they are, all bytes count as bytes on DISK.
+   */
+  record UncountedTypes(long directoryId, String text) implements QuotaFinding {}
+
   /** A file counts with other bytes than it has. */
   record WrongBytes(long inodeId, String text) implements QuotaFinding {}
 
   /**
-   * An inode counts elsewhere than its directory says.
+   * An inode counts elsewhere than its directory says, or not by type of storage as its directory
+   * says.
    *
    * @param home the counted directory where the inode should count; 0 if it should count nowhere
    */

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.audit;
 
 import io.ebbfs.namenode.audit.QuotaFinding.Damage;
+import io.ebbfs.namenode.audit.QuotaFinding.UncountedTypes;
 import io.ebbfs.namenode.audit.QuotaFinding.UnknownDeletions;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongBytes;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongMark;
@@ -52,6 +53,8 @@ final class QuotaMender {
       correct(sums.difference());
     } else if (finding instanceof UnknownDeletions unknown) {
       correct(unknown.difference());
+    } else if (finding instanceof UncountedTypes uncounted) {
+      counter.count(uncounted.directoryId(), true);
     } else if (finding instanceof WrongBytes bytes) {
       OptimisticTransactions.transact(
           store, bytes.inodeId(), transaction -> countBytes(transaction, bytes.inodeId()));

@@ -22,14 +22,24 @@ final class QuotaChanges {
       return after;
     }
 
-    /** Whether the inode counts at the same place as before, and with as many bytes. */
+    /**
+     * Whether the inode counts at the same place as before, and with as many bytes of each type.
+     */
     boolean countsAsBefore() {
       return before != null
           && after != null
           && before.getCounted() == after.getCounted()
           && before.getCountedIn() == after.getCountedIn()
           && before.getCountedBytes() == after.getCountedBytes()
-          && deletedBefore == deletedAfter;
+          && deletedBefore == deletedAfter
+          && hasTypesAsBefore();
+    }
+
+    private boolean hasTypesAsBefore() {
+      return before.getCountedTypes() == after.getCountedTypes()
+          && before.getStoragePolicy() == after.getStoragePolicy()
+          && before.getReplication() == after.getReplication()
+          && before.hasEcPolicyId() == after.hasEcPolicyId();
     }
 
     /** 1 if the inode was a pending deletion before the transaction, else 0. */

@@ -19,10 +19,16 @@ public final class QuotaCorrection {
    * By how much the sums of a directory are more than its inodes, both without what counts in
    * counted directories below it.
    *
+   * @param policies of the bytes that count by type of storage
    * @param corrections how often the sums had been corrected when that was found
    */
   public record Difference(
-      long directoryId, long names, long bytes, long deleted, long corrections) {}
+      long directoryId,
+      long names,
+      long bytes,
+      long deleted,
+      BytesByPolicy policies,
+      long corrections) {}
 
   private QuotaCorrection() {}
 
@@ -45,6 +51,7 @@ public final class QuotaCorrection {
     List<RowLock> locks = new ArrayList<>();
     chain.keySet().forEach(id -> locks.addAll(QuotaRows.locks(id)));
     transaction.lock(locks);
+    int policy = BytesByPolicy.FROM_ABOVE;
     for (Map.Entry<Long, Long> one : chain.entrySet()) {
       List<QuotaRow> shards = QuotaRows.read(transaction, one.getKey());
       if (shards.isEmpty() || shards.get(0).getCountedIn() != one.getValue()) {
@@ -54,9 +61,10 @@ public final class QuotaCorrection {
       if (isFirst && shards.get(0).getCorrections() != difference.corrections()) {
         return false;
       }
-      List<QuotaRow> right = without(shards, difference, isFirst ? 1 : 0);
+      List<QuotaRow> right = without(shards, difference, policy, isFirst ? 1 : 0);
       QuotaRows.write(
-          transaction, one.getKey(), QuotaRows.shareCredit(right, shards.get(0).getLimits()));
+          transaction, one.getKey(), QuotaRows.shareCredit(transaction, one.getKey(), right));
+      policy = policy == BytesByPolicy.FROM_ABOVE ? shards.get(0).getPolicy() : policy;
     }
     return true;
   }
@@ -80,19 +88,28 @@ public final class QuotaCorrection {
     return chain;
   }
 
+  /**
+   * @param policy that holds in the directory of the difference, as far as a counted directory
+   *     below the one of these shards has a policy
+   */
   private static List<QuotaRow> without(
-      List<QuotaRow> shards, Difference difference, int corrections) {
+      List<QuotaRow> shards, Difference difference, int policy, int corrections) {
     List<QuotaRow> right = new ArrayList<>(shards.size());
     for (QuotaRow shard : shards) {
       right.add(shard.toBuilder().setDeleted(shard.getDeleted()).build());
     }
     QuotaRow first = right.get(0);
+    BytesByPolicy policies = new BytesByPolicy();
+    policies.add(first.getByPolicyList());
+    policies.add(difference.policies(), policy, -1);
     right.set(
         0,
         first.toBuilder()
             .setNames(first.getNames() - difference.names())
             .setBytes(first.getBytes() - difference.bytes())
             .setDeleted(first.getDeleted() - difference.deleted())
+            .clearByPolicy()
+            .addAllByPolicy(policies.toRows())
             .setCorrections(first.getCorrections() + corrections)
             .build());
     return right;

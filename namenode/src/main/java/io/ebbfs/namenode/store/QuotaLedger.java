@@ -1,12 +1,16 @@
 package io.ebbfs.namenode.store;
 
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaLimitsProto;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaRow;
+import io.ebbfs.protocol.proto.StoreProtos.TypeLimitProto;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -14,7 +18,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.hadoop.fs.StorageType;
@@ -49,33 +52,27 @@ final class QuotaLedger {
   private final int shard =
       Math.floorMod(PROCESS + Thread.currentThread().getId(), QuotaRows.SHARDS);
   private final Map<Long, Optional<QuotaRow>> seen = new HashMap<>();
-  private final Map<Long, Delta> deltas = new LinkedHashMap<>();
+  private final Map<Long, Integer> effective = new HashMap<>();
+  private final Map<Long, QuotaDelta> deltas = new LinkedHashMap<>();
   private final Set<Long> whole = new HashSet<>();
   private final List<Move> moves = new ArrayList<>();
 
-  /** By how much the sums of a directory change. */
-  private static final class Delta {
-    private long names;
-    private long bytes;
-    private long deleted;
-    // The part that is added, also where as much is taken away.
-    private long newNames;
-    private long newBytes;
-    // The part of the bytes for which no limit is asked.
-    private long unlimitedBytes;
-
-    private void add(long moreNames, long moreBytes, long moreDeleted) {
-      names += moreNames;
-      bytes += moreBytes;
-      deleted += moreDeleted;
-      newNames += Math.max(0, moreNames);
-      newBytes += Math.max(0, moreBytes);
-    }
-  }
-
-  /** A counted directory that leaves a counted directory above it, or enters one, or is removed. */
+  /**
+   * A counted directory that leaves a counted directory above it, or enters one, or is removed, or
+   * gets another storage policy.
+   *
+   * @param policies what the directory says above it to what has no policy from below: before the
+   *     move and after it
+   */
   private record Move(
-      long directoryId, List<Long> from, List<Long> to, long parent, boolean gone) {}
+      long directoryId,
+      List<Long> from,
+      List<Long> to,
+      long parent,
+      boolean gone,
+      Policies policies) {}
+
+  private record Policies(int before, int after) {}
 
   private QuotaLedger(Transaction transaction, BufferedTransaction buffered, QuotaChanges changes) {
     this.transaction = transaction;
@@ -104,13 +101,16 @@ final class QuotaLedger {
     }
     for (Move move : moves) {
       changed(move).forEach(this::lockWhole);
+      rekeyed(move).forEach(this::lockToRekey);
     }
-    deltas.forEach(this::lockWholeWithoutCredit);
+    for (Map.Entry<Long, QuotaDelta> entry : deltas.entrySet()) {
+      lockWholeWithoutCredit(entry.getKey(), entry.getValue());
+    }
     lockAll();
     for (Move move : moves) {
       move(move);
     }
-    for (Map.Entry<Long, Delta> entry : deltas.entrySet()) {
+    for (Map.Entry<Long, QuotaDelta> entry : deltas.entrySet()) {
       if (whole.contains(entry.getKey())) {
         applyToAll(entry.getKey(), entry.getValue());
       } else {
@@ -131,28 +131,88 @@ final class QuotaLedger {
     boolean isCounted = after != null && after.getCounted();
     if (isCounted && !wasCounted) {
       makeShards(after);
-    } else if (wasCounted && (!isCounted || before.getCountedIn() != after.getCountedIn())) {
+    } else if (wasCounted && (!isCounted || movesSums(before, after))) {
       long parent = isCounted ? after.getCountedIn() : NOWHERE;
+      int kept = seen(before.getId()).map(QuotaRow::getPolicy).orElse(BytesByPolicy.FROM_ABOVE);
       moves.add(
           new Move(
-              before.getId(), chain(before.getCountedIn()), chain(parent), parent, !isCounted));
+              before.getId(),
+              chain(before.getCountedIn()),
+              chain(parent),
+              parent,
+              !isCounted,
+              new Policies(kept, isCounted ? after.getStoragePolicy() : kept)));
     }
     if (isCounted || !wasCounted) { // else the sums go with their directory
-      List<Long> left = chain(home(before));
-      List<Long> entered = chain(home(after));
-      long bytesBefore = before == null ? 0 : before.getCountedBytes();
-      long bytesAfter = after == null ? 0 : after.getCountedBytes();
-      for (long directoryId : union(entered, left)) {
-        boolean was = left.contains(directoryId);
-        boolean is = entered.contains(directoryId);
-        long bytes = (is ? bytesAfter : 0) - (was ? bytesBefore : 0);
-        long deleted = (is ? inode.deletedAfter() : 0) - (was ? inode.deletedBefore() : 0);
-        if (was != is || bytes != 0 || deleted != 0) {
-          delta(directoryId).add((is ? 1 : 0) - (was ? 1 : 0), bytes, deleted);
-          delta(directoryId).unlimitedBytes += isBeingTruncated(before, after) ? bytes : 0;
-        }
+      addToAll(inode);
+    }
+  }
+
+  private static boolean movesSums(InodeRow before, InodeRow after) {
+    return before.getCountedIn() != after.getCountedIn()
+        || before.getStoragePolicy() != after.getStoragePolicy()
+        // An older version has not kept the policy in the sums.
+        || !before.getCountedTypes() && after.getCountedTypes();
+  }
+
+  private void addToAll(QuotaChanges.Sides inode) throws IOException {
+    InodeRow before = inode.before();
+    InodeRow after = inode.after();
+    Map<Long, Integer> left = policies(chain(home(before)), ownPolicy(before));
+    Map<Long, Integer> entered = policies(chain(home(after)), ownPolicy(after));
+    long bytesBefore = before == null ? 0 : before.getCountedBytes();
+    long bytesAfter = after == null ? 0 : after.getCountedBytes();
+    for (long directoryId : union(entered.keySet(), left.keySet())) {
+      boolean was = left.containsKey(directoryId);
+      boolean is = entered.containsKey(directoryId);
+      long bytes = (is ? bytesAfter : 0) - (was ? bytesBefore : 0);
+      long deleted = (is ? inode.deletedAfter() : 0) - (was ? inode.deletedBefore() : 0);
+      BytesByPolicy policies = new BytesByPolicy();
+      if (was) {
+        policies.add(before, left.get(directoryId), -1);
+      }
+      if (is) {
+        policies.add(after, entered.get(directoryId), 1);
+      }
+      if (was != is || bytes != 0 || deleted != 0 || !policies.isEmpty()) {
+        QuotaDelta delta = delta(directoryId);
+        delta.add((is ? 1 : 0) - (was ? 1 : 0), bytes, deleted);
+        delta.doNotLimit(isBeingTruncated(before, after) ? bytes : 0);
+        boolean hasOtherTypes = was && is && hasOtherTypes(inode, left, entered, directoryId);
+        delta.add(policies, !hasOtherTypes && !isBeingTruncated(before, after));
       }
     }
+  }
+
+  /**
+   * Whether the bytes of an inode that stays in a directory begin to count on other types of
+   * storage. As in HDFS, no limit refuses that.
+   */
+  private static boolean hasOtherTypes(
+      QuotaChanges.Sides inode,
+      Map<Long, Integer> left,
+      Map<Long, Integer> entered,
+      long directoryId) {
+    return !left.get(directoryId).equals(entered.get(directoryId))
+        || inode.before().getCountedTypes() != inode.after().getCountedTypes();
+  }
+
+  private static int ownPolicy(InodeRow row) {
+    boolean isOfFile = row != null && row.getKind() == InodeKindProto.FILE;
+    return isOfFile ? row.getStoragePolicy() : BytesByPolicy.FROM_ABOVE;
+  }
+
+  /** The directories of a chain, with the policy that something in the first one has from below. */
+  private Map<Long, Integer> policies(List<Long> chain, int policy) throws IOException {
+    Map<Long, Integer> policies = new LinkedHashMap<>();
+    int known = policy;
+    for (long directoryId : chain) {
+      policies.put(directoryId, known);
+      if (known == BytesByPolicy.FROM_ABOVE) {
+        known = seen(directoryId).orElseThrow().getPolicy();
+      }
+    }
+    return policies;
   }
 
   /**
@@ -174,11 +234,11 @@ final class QuotaLedger {
     return row.getCounted() ? row.getId() : row.getCountedIn();
   }
 
-  private Delta delta(long directoryId) {
-    return deltas.computeIfAbsent(directoryId, id -> new Delta());
+  private QuotaDelta delta(long directoryId) {
+    return deltas.computeIfAbsent(directoryId, id -> new QuotaDelta());
   }
 
-  private static Set<Long> union(List<Long> some, List<Long> others) {
+  private static Set<Long> union(Collection<Long> some, Collection<Long> others) {
     Set<Long> all = new LinkedHashSet<>(some);
     all.addAll(others);
     return all;
@@ -191,11 +251,24 @@ final class QuotaLedger {
     return changed;
   }
 
+  /** The directories above both places that learn another policy of what moves. */
+  private Set<Long> rekeyed(Move move) throws IOException {
+    Map<Long, Integer> before = policies(move.from(), move.policies().before());
+    Map<Long, Integer> after = policies(move.to(), move.policies().after());
+    Set<Long> rekeyed = new LinkedHashSet<>(before.keySet());
+    rekeyed.retainAll(after.keySet());
+    rekeyed.removeIf(id -> before.get(id).equals(after.get(id)));
+    return rekeyed;
+  }
+
   /** A directory begins to be counted: its shards hold nothing yet. */
   private void makeShards(InodeRow directory) {
     QuotaRow.Builder empty = QuotaRow.newBuilder().setNames(0).setBytes(0).setDeleted(0);
     if (directory.hasCountedIn()) {
       empty.setCountedIn(directory.getCountedIn());
+    }
+    if (directory.hasStoragePolicy()) {
+      empty.setPolicy(directory.getStoragePolicy());
     }
     for (Key key : QuotaRows.keys(directory.getId())) {
       transaction.put(Tables.QUOTA, key, empty.build());
@@ -240,16 +313,38 @@ final class QuotaLedger {
     delta(directoryId);
   }
 
-  private void lockWholeWithoutCredit(long directoryId, Delta delta) {
+  /** How much moves is not known yet, so it may be more than a credit. */
+  private void lockToRekey(long directoryId) {
+    if (seen.get(directoryId).orElseThrow().getTypeCreditsCount() > 0) {
+      whole.add(directoryId);
+    }
+    delta(directoryId);
+  }
+
+  private void lockWholeWithoutCredit(long directoryId, QuotaDelta delta) throws IOException {
     QuotaRow row = seen.get(directoryId).orElseThrow();
-    if (!hasCredit(row, delta)) {
+    if (!hasCredit(directoryId, row, delta)) {
       whole.add(directoryId);
     }
   }
 
-  private static boolean hasCredit(QuotaRow row, Delta delta) {
-    return (delta.newNames == 0 || !row.hasNameCredit() || row.getNameCredit() >= delta.newNames)
-        && (delta.newBytes == 0 || !row.hasByteCredit() || row.getByteCredit() >= delta.newBytes);
+  private boolean hasCredit(long directoryId, QuotaRow row, QuotaDelta delta) throws IOException {
+    return delta.hasCredit(row)
+        && (!delta.needsTypeCredit(row) || delta.hasTypeCredit(row, effective(directoryId)));
+  }
+
+  private static StorageType type(TypeLimitProto limit) {
+    return StorageType.valueOf(limit.getType());
+  }
+
+  /** The storage policy that holds for a directory, read once. */
+  private int effective(long directoryId) throws IOException {
+    Integer known = effective.get(directoryId);
+    if (known == null) {
+      known = EffectivePolicy.idOf(transaction, directoryId);
+      effective.put(directoryId, known);
+    }
+    return known;
   }
 
   /** Locks all rows in one call, and checks that each directory counts where it was seen. */
@@ -269,10 +364,15 @@ final class QuotaLedger {
     transaction.lock(locks);
     for (long directoryId : deltas.keySet()) {
       Optional<QuotaRow> now = transaction.get(Tables.QUOTA, Tables.quota(directoryId, shard));
-      if (now.isEmpty() || now.get().getCountedIn() != seen.get(directoryId).get().getCountedIn()) {
+      if (now.isEmpty() || !isAsSeen(directoryId, now.get())) {
         throw stale(directoryId);
       }
     }
+  }
+
+  private boolean isAsSeen(long directoryId, QuotaRow now) {
+    QuotaRow before = seen.get(directoryId).orElseThrow();
+    return now.getCountedIn() == before.getCountedIn() && now.getPolicy() == before.getPolicy();
   }
 
   private static StaleReadException stale(long directoryId) {
@@ -283,7 +383,7 @@ final class QuotaLedger {
 
   private void move(Move move) throws IOException {
     List<QuotaRow> shards = QuotaRows.read(transaction, move.directoryId());
-    if (shards.isEmpty()) {
+    if (shards.isEmpty() || shards.get(0).getPolicy() != move.policies().before()) {
       throw stale(move.directoryId());
     }
     QuotaRows.Totals moved = QuotaRows.Totals.of(shards);
@@ -291,57 +391,71 @@ final class QuotaLedger {
       int sign = move.to().contains(directoryId) ? 1 : -1;
       delta(directoryId).add(sign * moved.names(), sign * moved.bytes(), sign * moved.deleted());
     }
+    movePolicies(move, moved.policies());
     for (int i = 0; i < shards.size(); i++) {
       Key key = Tables.quota(move.directoryId(), i);
       if (move.gone()) {
         transaction.delete(Tables.QUOTA, key);
       } else {
-        QuotaRow.Builder row = shards.get(i).toBuilder().clearCountedIn();
+        QuotaRow.Builder row = shards.get(i).toBuilder().clearCountedIn().clearPolicy();
         if (move.parent() != NOWHERE) {
           row.setCountedIn(move.parent());
+        }
+        if (move.policies().after() != BytesByPolicy.FROM_ABOVE) {
+          row.setPolicy(move.policies().after());
         }
         transaction.put(Tables.QUOTA, key, row.build());
       }
     }
   }
 
-  private void applyToOne(long directoryId, Delta delta) throws IOException {
+  private void movePolicies(Move move, BytesByPolicy moved) throws IOException {
+    Map<Long, Integer> before = policies(move.from(), move.policies().before());
+    Map<Long, Integer> after = policies(move.to(), move.policies().after());
+    for (long directoryId : union(after.keySet(), before.keySet())) {
+      BytesByPolicy more = new BytesByPolicy();
+      if (before.containsKey(directoryId)) {
+        more.add(moved, before.get(directoryId), -1);
+      }
+      if (after.containsKey(directoryId)) {
+        more.add(moved, after.get(directoryId), 1);
+      }
+      if (!more.isEmpty()) {
+        delta(directoryId).add(more, !before.containsKey(directoryId));
+      }
+    }
+  }
+
+  private void applyToOne(long directoryId, QuotaDelta delta) throws IOException {
     Key key = Tables.quota(directoryId, shard);
     QuotaRow row = transaction.get(Tables.QUOTA, key).orElseThrow(() -> stale(directoryId));
-    if (!hasCredit(row, delta)) {
+    if (!hasCredit(directoryId, row, delta)) {
       throw stale(directoryId); // the next run locks all shards
     }
-    QuotaRow.Builder changed = plus(row, delta).toBuilder();
-    if (row.hasNameCredit()) {
-      changed.setNameCredit(row.getNameCredit() - delta.newNames);
-    }
-    if (row.hasByteCredit()) {
-      changed.setByteCredit(row.getByteCredit() - delta.newBytes);
+    QuotaRow.Builder changed = delta.addedTo(row);
+    delta.takeCredit(changed);
+    if (delta.needsTypeCredit(row)) {
+      delta.takeTypeCredit(changed, effective(directoryId));
     }
     transaction.put(Tables.QUOTA, key, changed.build());
   }
 
-  private static QuotaRow plus(QuotaRow row, Delta delta) {
-    return row.toBuilder()
-        .setNames(row.getNames() + delta.names)
-        .setBytes(row.getBytes() + delta.bytes)
-        .setDeleted(row.getDeleted() + delta.deleted)
-        .build();
-  }
-
-  private void applyToAll(long directoryId, Delta delta) throws IOException {
+  private void applyToAll(long directoryId, QuotaDelta delta) throws IOException {
     List<QuotaRow> shards = new ArrayList<>(QuotaRows.read(transaction, directoryId));
     if (shards.isEmpty()) {
       throw stale(directoryId);
     }
-    shards.set(shard, plus(shards.get(shard), delta));
-    QuotaLimitsProto limits = shards.get(0).getLimits();
+    shards.set(shard, delta.addedTo(shards.get(shard)).build());
     check(directoryId, QuotaRows.Totals.of(shards), delta);
-    QuotaRows.write(transaction, directoryId, QuotaRows.shareCredit(shards, limits));
+    List<QuotaRow> shared =
+        shards.get(shard).getTypeCreditsCount() == 0
+            ? QuotaRows.shareCredit(transaction, directoryId, shards)
+            : QuotaRows.shareCredit(shards, effective(directoryId));
+    QuotaRows.write(transaction, directoryId, shared);
   }
 
   /** Compares the sums with the limits, in the order in which HDFS does. */
-  private void check(long directoryId, QuotaRows.Totals now, Delta delta) throws IOException {
+  private void check(long directoryId, QuotaRows.Totals now, QuotaDelta delta) throws IOException {
     QuotaLimitsProto limits = now.limits();
     if (limits.hasNames() && now.names() > limits.getNames() && addsNames(delta)) {
       throw at(
@@ -349,19 +463,33 @@ final class QuotaLedger {
           new NSQuotaExceededException(limits.getNames(), reached(now, delta)),
           holdsDeleted(now, delta));
     }
-    boolean addsBytes = delta.bytes - delta.unlimitedBytes > 0;
+    boolean addsBytes = delta.limitedBytes() > 0;
     if (addsBytes && limits.hasBytes() && now.bytes() > limits.getBytes()) {
       throw at(
           directoryId,
           new DSQuotaExceededException(limits.getBytes(), now.bytes()),
           holdsDeleted(now, delta));
     }
-    OptionalLong ofDisks = QuotaRows.typeLimit(limits, QuotaRows.DISK);
-    if (addsBytes && ofDisks.isPresent() && now.bytes() > ofDisks.getAsLong()) {
+    List<TypeLimitProto> ofTypes = new ArrayList<>(limits.getTypesList());
+    ofTypes.sort(Comparator.comparing(QuotaLedger::type));
+    for (TypeLimitProto limit : ofTypes) {
+      checkType(directoryId, limit, now, delta);
+    }
+  }
+
+  private void checkType(
+      long directoryId, TypeLimitProto limit, QuotaRows.Totals now, QuotaDelta delta)
+      throws IOException {
+    int policy = effective(directoryId);
+    boolean adds =
+        now.typesComplete()
+            ? delta.limitedTypes(policy).getOrDefault(type(limit), 0L) > 0
+            : delta.limitedBytes() > 0;
+    long used = now.types(policy).getOrDefault(type(limit), 0L);
+    if (adds && used > limit.getBytes()) {
       throw at(
           directoryId,
-          new QuotaByStorageTypeExceededException(
-              ofDisks.getAsLong(), now.bytes(), StorageType.DISK),
+          new QuotaByStorageTypeExceededException(limit.getBytes(), used, type(limit)),
           holdsDeleted(now, delta));
     }
   }
@@ -372,15 +500,15 @@ final class QuotaLedger {
    * beside this version leaves a number that is too low or too high for ever. Then a call waits if
    * anything at all is yet to be removed.
    */
-  private boolean holdsDeleted(QuotaRows.Totals now, Delta delta) throws IOException {
-    boolean isNone = now.deletedIsCounted() && now.deleted() == delta.deleted;
+  private boolean holdsDeleted(QuotaRows.Totals now, QuotaDelta delta) throws IOException {
+    boolean isNone = now.deletedIsCounted() && now.deleted() == delta.deleted();
     return !isNone && !transaction.scan(Tables.INODE, Tables.PENDING_DELETIONS, null, 1).isEmpty();
   }
 
   /** HDFS adds one inode after the other, and names the first number that is too high. */
-  private long reached(QuotaRows.Totals now, Delta delta) {
+  private long reached(QuotaRows.Totals now, QuotaDelta delta) {
     return moves.isEmpty()
-        ? Math.max(now.limits().getNames(), now.names() - delta.newNames) + 1
+        ? Math.max(now.limits().getNames(), now.names() - delta.newNames()) + 1
         : now.names();
   }
 
@@ -388,8 +516,8 @@ final class QuotaLedger {
    * HDFS refuses a new file in the place of another one while there are too many names, but not a
    * file that was renamed to it.
    */
-  private boolean addsNames(Delta delta) throws IOException {
-    return delta.names > 0 || delta.newNames > 0 && makesInode();
+  private boolean addsNames(QuotaDelta delta) throws IOException {
+    return delta.names() > 0 || delta.newNames() > 0 && makesInode();
   }
 
   private boolean makesInode() throws IOException {

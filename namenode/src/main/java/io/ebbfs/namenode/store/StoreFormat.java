@@ -32,7 +32,10 @@ public final class StoreFormat {
   /** Clients may write block groups: files whose blocks older versions would not find. */
   private static final int WITH_BLOCK_GROUPS = 6;
 
-  private static final int NEWEST = WITH_BLOCK_GROUPS;
+  /** The sums of quotas tell bytes by storage policy, which older versions would not keep. */
+  private static final int WITH_TYPE_QUOTAS = 7;
+
+  private static final int NEWEST = WITH_TYPE_QUOTAS;
 
   /** Instead of a number, while the rows of a backup are being written. */
   private static final String RESTORING = "a restore that has not ended";
@@ -98,6 +101,14 @@ public final class StoreFormat {
    */
   public static void raiseToQuotas(MetadataStore store) throws IOException {
     raise(store, WITH_QUOTAS);
+  }
+
+  /**
+   * To be called before the bytes of a directory are counted by type of storage. Versions that
+   * would not keep such sums refuse the store from then on.
+   */
+  public static void raiseToTypeQuotas(MetadataStore store) throws IOException {
+    raise(store, WITH_TYPE_QUOTAS);
   }
 
   /**

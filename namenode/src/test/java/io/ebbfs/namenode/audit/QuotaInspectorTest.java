@@ -10,11 +10,14 @@ import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.DeleteService;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.policies.StoragePolicies;
+import io.ebbfs.namenode.store.BytesByPolicy;
 import io.ebbfs.namenode.store.FailingStore;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.Key;
@@ -26,12 +29,15 @@ import io.ebbfs.namenode.store.StoreBackups;
 import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.PolicyBytesProto;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaRow;
+import io.ebbfs.protocol.proto.StoreProtos.TypeLimitProto;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -39,6 +45,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.ipc.RetriableException;
@@ -167,7 +174,7 @@ class QuotaInspectorTest {
     limit("/a", 10);
     spoil("/a", 5, 0, 0);
     long id = inode("/a").id();
-    var difference = new QuotaCorrection.Difference(id, 5, 0, 0, 0);
+    var difference = new QuotaCorrection.Difference(id, 5, 0, 0, new BytesByPolicy(), 0);
     assertThat(QuotaCorrection.apply(store, difference)).isTrue();
     assertThat(QuotaCorrection.apply(store, difference)).isFalse();
     assertThat(QuotaCheck.run(store)).isEmpty();
@@ -232,6 +239,132 @@ class QuotaInspectorTest {
           store.transact(id, transaction -> transaction.get(Tables.QUOTA, key));
       assertThat(row.orElseThrow().hasDeleted()).isTrue();
     }
+  }
+
+  // ---- types of storage
+  // -------------------------------------------------------------------------
+
+  private void limitSsd(String path) throws IOException {
+    quotas.set(ROOT, path, KEEP, 1_000, StorageType.SSD);
+  }
+
+  private void policy(String path, String policy) throws IOException {
+    new PolicyService(store, counter).set(ROOT, path, policy);
+  }
+
+  private interface RowChange {
+    void of(QuotaRow.Builder row);
+  }
+
+  private void rewriteShard(String path, int shard, RowChange change) throws IOException {
+    Key key = Tables.quota(inode(path).id(), shard);
+    store.transact(
+        0,
+        transaction -> {
+          QuotaRow.Builder row = transaction.get(Tables.QUOTA, key).orElseThrow().toBuilder();
+          change.of(row);
+          transaction.put(Tables.QUOTA, key, row.build());
+          return null;
+        });
+  }
+
+  private static PolicyBytesProto bytes(int policy, long bytes) {
+    PolicyBytesProto.Builder row = PolicyBytesProto.newBuilder().setCopies(3).setBytes(bytes);
+    return policy == 0 ? row.build() : row.setPolicy(policy).build();
+  }
+
+  private Map<StorageType, Long> types(String path) throws IOException {
+    long id = inode(path).id();
+    return store
+        .transact(0, transaction -> QuotaRows.totals(transaction, id))
+        .orElseThrow()
+        .types(StoragePolicies.UNSPECIFIED);
+  }
+
+  @Test
+  void wrongBytesOfTypesAreToldAndMendedInAllDirectoriesAbove() throws Exception {
+    mkdirs("/a/b");
+    limitSsd("/a");
+    policy("/a/b", "HOT");
+    int hot = StoragePolicies.named("HOT").orElseThrow().getId();
+    rewriteShard("/a/b", 3, row -> row.addByPolicy(bytes(0, 300)));
+    rewriteShard("/a", 5, row -> row.addByPolicy(bytes(hot, 300)));
+    assertThat(types("/a")).isEqualTo(Map.of(StorageType.DISK, 300L));
+    Run told = inspect(false);
+    assertThat(told.texts())
+        .hasSize(1)
+        .first()
+        .asString()
+        .contains("said to hold 300 bytes of 3 copies with policy 0, but holds none");
+    assertThat(inspect(true).mended()).isEqualTo(1);
+    assertThat(types("/a")).isEmpty();
+    assertThat(inspect(false).found()).isZero();
+  }
+
+  @Test
+  void aCreditOfATypeThatIsTooHighIsToldAndMended() throws Exception {
+    mkdirs("/a");
+    limitSsd("/a");
+    rewriteShard(
+        "/a", 3, row -> row.setTypeCredits(0, row.getTypeCredits(0).toBuilder().setBytes(1_001)));
+    assertThat(inspect(true).texts())
+        .singleElement()
+        .asString()
+        .contains("bytes on SSD, and its sums say 0 of 1000");
+    assertThat(inspect(false).found()).isZero();
+  }
+
+  @Test
+  void marksOfTypesAndDirectoriesWithPoliciesAreMended() throws Exception {
+    mkdirs("/a/b/c");
+    mkdirs("/a/d");
+    limitSsd("/a");
+    rewrite("/a/b", row -> row.clearCountedTypes());
+    rewrite("/a/d", row -> row.setStoragePolicy(7));
+    assertThat(inspect(false).texts())
+        .isNotEmpty()
+        .allSatisfy(text -> assertThat(text).contains("by type of storage"));
+    assertThat(inspect(true).failure()).isEmpty();
+    assertThat(QuotaCheck.run(store)).isEmpty();
+    assertThat(inode("/a/b").row().getCountedTypes()).isTrue();
+    assertThat(inode("/a/d").row().getCounted()).isTrue();
+  }
+
+  private interface InodeChange {
+    void of(InodeRow.Builder row);
+  }
+
+  private void rewrite(String path, InodeChange change) throws IOException {
+    Inode inode = inode(path);
+    InodeRow.Builder row = inode.row().toBuilder();
+    change.of(row);
+    store.transact(
+        0,
+        transaction -> {
+          transaction.put(Tables.INODE, inode.key(), row.build());
+          return null;
+        });
+  }
+
+  @Test
+  void limitsOfTypesOfAnOlderVersionAreToldAndCountedThen() throws Exception {
+    mkdirs("/a/b");
+    limit("/a", 10);
+    rewriteShard(
+        "/a",
+        0,
+        row ->
+            row.setLimits(
+                row.getLimits().toBuilder()
+                    .addTypes(TypeLimitProto.newBuilder().setType("SSD").setBytes(5))));
+    assertThat(QuotaCheck.run(store)).as("nothing is wrong").isEmpty();
+    assertThat(inspect(false).texts())
+        .singleElement()
+        .asString()
+        .contains("counts all bytes as bytes on DISK");
+    assertThat(inspect(true).mended()).isEqualTo(1);
+    assertThat(inspect(false).found()).isZero();
+    assertThat(inode("/a/b").row().getCountedTypes()).isTrue();
   }
 
   @Test

@@ -13,7 +13,6 @@ import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileSettings;
 import io.ebbfs.namenode.files.io.FileWriteService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
-import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.snapshots.SnapshotService;
 import io.ebbfs.namenode.fsck.Fsck;
 import io.ebbfs.namenode.replicas.GroupRows;
@@ -312,7 +311,7 @@ class BlockGroupRowsTest {
   @Test
   void aPolicyThatMixesTypesDoesNotHoldForGroups() throws IOException {
     datanodes.type("disk-5", StorageType.SSD);
-    new PolicyService(real.store).set(real.root(), "/d", "ONE_SSD");
+    real.policies.set(real.root(), "/d", "ONE_SSD");
     Handle file = open("/d/f");
     add(real.writes, file, null);
     assertThat(disks(file)).hasSize(5).doesNotContain("disk-5");

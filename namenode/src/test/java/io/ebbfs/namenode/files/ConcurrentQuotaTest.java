@@ -20,6 +20,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.QuotaExceededException;
 import org.apache.hadoop.ipc.RetriableException;
@@ -160,6 +161,8 @@ class ConcurrentQuotaTest {
   private static final List<String> DIRECTORIES =
       List.of("/a", "/a/b", "/a/b/c", "/d", "/d/e", "/d/e/f", "/g");
 
+  private static final List<String> POLICIES = List.of("HOT", "WARM", "ONE_SSD", "ALL_SSD");
+
   private static String directory(Random random) {
     return DIRECTORIES.get(random.nextInt(DIRECTORIES.size()));
   }
@@ -208,7 +211,7 @@ class ConcurrentQuotaTest {
 
   private void step(NamespaceFixture namenode, Random random) {
     try {
-      switch (random.nextInt(12)) {
+      switch (random.nextInt(16)) {
         case 0, 1 -> namenode.mkdirs(directory(random));
         case 2, 3 -> namenode.touch(namenode.root(), name(random), random.nextBoolean());
         case 4 -> namenode.renames.rename2(namenode.root(), name(random), name(random), true);
@@ -230,6 +233,19 @@ class ConcurrentQuotaTest {
                 random.nextBoolean() ? 1 + random.nextInt(12) : NONE,
                 random.nextBoolean() ? random.nextInt(40) * NamespaceFixture.BLOCK_BYTES : NONE,
                 null);
+        case 10 ->
+            namenode.policies.set(
+                namenode.root(),
+                random.nextInt(3) == 0 ? name(random) : directory(random),
+                POLICIES.get(random.nextInt(POLICIES.size())));
+        case 11 -> namenode.policies.unset(namenode.root(), directory(random));
+        case 12 ->
+            namenode.quotas.set(
+                namenode.root(),
+                directory(random),
+                KEEP,
+                random.nextBoolean() ? random.nextInt(20) * NamespaceFixture.BLOCK_BYTES : NONE,
+                random.nextBoolean() ? StorageType.SSD : StorageType.DISK);
         default -> write(namenode, random);
       }
       accepted.incrementAndGet();
@@ -263,6 +279,16 @@ class ConcurrentQuotaTest {
 
   @Test
   void aTreeIsCountedWhileItChanges() throws Exception {
+    aTreeIsCountedWhileItChanges(1_000_000, KEEP, null);
+  }
+
+  @Test
+  void aTreeIsCountedByTypeWhileItChanges() throws Exception {
+    aTreeIsCountedWhileItChanges(KEEP, 1L << 50, StorageType.SSD);
+  }
+
+  private void aTreeIsCountedWhileItChanges(long names, long bytes, StorageType type)
+      throws Exception {
     for (int i = 0; i < 900; i++) {
       namenodes.get(0).touch("/big/" + i % 7 + "/" + i % 3 + "/" + i);
     }
@@ -272,7 +298,7 @@ class ConcurrentQuotaTest {
         () -> {
           while (!counted.get()) {
             try {
-              namenodes.get(0).quotas.set(namenodes.get(0).root(), "/big", 1_000_000, KEEP, null);
+              namenodes.get(0).quotas.set(namenodes.get(0).root(), "/big", names, bytes, type);
               counted.set(true);
             } catch (RetriableException e) {
               // Renames count other trees just now. A stock client repeats the call, too.
@@ -294,6 +320,7 @@ class ConcurrentQuotaTest {
     assertThat(counted).isTrue();
     assertThat(QuotaCheck.run(namenodes.get(0).store)).as("seed " + seed).isEmpty();
     assertThat(totals("/big").complete()).isTrue();
+    assertThat(totals("/big").typesComplete()).isEqualTo(type != null);
     namenodes.get(0).reaper.reapAll();
     assertThat(QuotaCheck.run(namenodes.get(0).store)).as("seed " + seed).isEmpty();
     assertThat(totals("/big").names())
@@ -305,7 +332,10 @@ class ConcurrentQuotaTest {
     String some = "/big/" + random.nextInt(7) + "/" + random.nextInt(3);
     String other = "/big/" + random.nextInt(7) + "/" + random.nextInt(3);
     try {
-      switch (random.nextInt(5)) {
+      switch (random.nextInt(6)) {
+        case 5 ->
+            namenode.policies.set(
+                namenode.root(), some, POLICIES.get(random.nextInt(POLICIES.size())));
         case 0 -> namenode.touch(some + "/" + random.nextInt(900));
         case 1 ->
             namenode.deletions.delete(namenode.root(), some + "/" + random.nextInt(900), false);

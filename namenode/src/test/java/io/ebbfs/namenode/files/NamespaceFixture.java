@@ -20,6 +20,7 @@ import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.AttributeService;
@@ -76,6 +77,7 @@ final class NamespaceFixture {
   final AclService acls;
   final XAttrService xattrs;
   final QuotaService quotas;
+  final PolicyService policies;
   final InodeLookup inodes;
   final RenameService renames;
   final DeleteService deletions;
@@ -151,6 +153,7 @@ final class NamespaceFixture {
     xattrs = new XAttrService(store, clock, XAttrLimits.DEFAULT, heat);
     TreeCounter counter = new TreeCounter(store);
     quotas = new QuotaService(store, counter);
+    policies = new PolicyService(store, counter);
     inodes = new InodeLookup(store);
     renames = new RenameService(store, clock, limits, counter, reaper::wake);
     deletions = new DeleteService(store, clock, reaper::wake);

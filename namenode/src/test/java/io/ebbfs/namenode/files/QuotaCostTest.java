@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.junit.jupiter.api.Test;
 
@@ -102,6 +103,36 @@ class QuotaCostTest {
     real.clock.advance(1);
     assertThat(written(() -> create("/d/in/f"))).containsEntry("quota", 2);
     assertThat(written(() -> create("/e/f"))).doesNotContainKey("quota");
+  }
+
+  /** A tree pays for types of storage only below a quota by type. */
+  @Test
+  void withoutAQuotaByTypeAPolicyCountsNothing() throws IOException {
+    real.mkdirs("/d/in/below");
+    real.quotas.set(real.root(), "/d", 1_000, KEEP, null);
+    assertThat(written(() -> real.policies.set(real.root(), "/d/in", "ALL_SSD")))
+        .isEqualTo(Map.of("inode", 1));
+    create("/d/in/below/f");
+    assertThat(real.store.scanAll(Tables.INODE, null, 100))
+        .noneMatch(row -> row.value().hasCountedTypes());
+    assertThat(real.store.scanAll(Tables.QUOTA, null, 100))
+        .hasSize(QuotaRows.SHARDS)
+        .allMatch(row -> row.value().getByPolicyCount() == 0);
+  }
+
+  @Test
+  void aPolicyBelowAQuotaByTypeChangesNoRowOfWhatFollowsIt() throws IOException {
+    for (int i = 0; i < 50; i++) {
+      create("/d/in/" + i);
+    }
+    real.quotas.set(real.root(), "/d", KEEP, 1_000_000, StorageType.SSD);
+    real.policies.set(real.root(), "/d/in", "ALL_SSD");
+    assertThat(written(() -> real.policies.set(real.root(), "/d/in", "HOT")))
+        .isEqualTo(Map.of("inode", 1, "quota", QuotaRows.SHARDS));
+    assertThat(written(() -> real.policies.set(real.root(), "/", "HOT")))
+        .isEqualTo(Map.of("inode", 1));
+    real.clock.advance(1);
+    assertThat(written(() -> create("/d/in/f"))).containsEntry("quota", 2);
   }
 
   /** While somebody holds the rows of each quota that there could be, changes go on. */

@@ -29,12 +29,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.PathIsNotDirectoryException;
-import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.DSQuotaExceededException;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.NSQuotaExceededException;
-import org.apache.hadoop.hdfs.protocol.QuotaByStorageTypeExceededException;
 import org.apache.hadoop.ipc.RetriableException;
 import org.apache.hadoop.security.AccessControlException;
 import org.junit.jupiter.api.AfterEach;
@@ -463,18 +461,6 @@ class QuotaServiceTest {
     assertThat(used("/q").spaceBytes()).isEqualTo(200);
     real.replication.set(real.root(), "/q/f", 3);
     assertThat(used("/q").spaceBytes()).isEqualTo(300);
-  }
-
-  @Test
-  void theBytesOnDisksHaveALimitOfTheirOwn() throws IOException {
-    real.quotas.set(real.root(), "/q", KEEP, 3 * BLOCK, StorageType.DISK);
-    real.quotas.set(real.root(), "/q", KEEP, 1, StorageType.SSD);
-    write("/q/f", 100);
-    assertThatThrownBy(() -> add(open("/q/g"), null))
-        .isInstanceOf(QuotaByStorageTypeExceededException.class)
-        .hasMessageContaining("type : DISK");
-    real.quotas.set(real.root(), "/q", KEEP, NONE, StorageType.DISK);
-    add(open("/q/h"), null);
   }
 
   // ---- who may, and what is refused

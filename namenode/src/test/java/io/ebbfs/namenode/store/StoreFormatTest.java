@@ -74,12 +74,21 @@ class StoreFormatTest {
     StoreFormat.check(store);
   }
 
+  @Test
+  void aStoreWithQuotasOfTypesHasAFormatThatOlderVersionsRefuse() throws IOException {
+    StoreFormat.check(store);
+    StoreFormat.raiseToTypeQuotas(store);
+    StoreFormat.raiseToBlockGroups(store);
+    assertThat(format()).isEqualTo("7");
+    StoreFormat.check(store);
+  }
+
   private String format() throws IOException {
     return store.scanAll(Tables.SETTING, null, 10).get(0).value().getValue();
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"7", "1234567890123", "", "two"})
+  @ValueSource(strings = {"8", "1234567890123", "", "two"})
   void aStoreOfANewerFormatIsRefused(String format) throws IOException {
     write(format);
     assertThatThrownBy(() -> StoreFormat.check(store))

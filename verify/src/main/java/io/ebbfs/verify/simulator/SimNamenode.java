@@ -262,7 +262,7 @@ final class SimNamenode implements SimNamenodes {
         new AclService(store),
         new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT, new ReportedHeat(timeOfDay)),
         new QuotaService(store, counter),
-        new PolicyService(store),
+        new PolicyService(store, counter),
         null, // all simulated disks are of one type, and nobody orders moves between types
         new ErasureCodingService(store, timeOfDay),
         new InodeLookup(store),

@@ -38,7 +38,11 @@ public final class QuotaMarks {
   /** The mark of a new inode without blocks. */
   public static InodeRow.Builder entering(InodeRow.Builder made, InodeRow directory) {
     long home = homeOfEntries(directory);
-    return home == NOWHERE ? made : made.setCountedIn(home);
+    if (home == NOWHERE) {
+      return made;
+    }
+    made.setCountedIn(home);
+    return directory.getCountedTypes() ? made.setCountedTypes(true) : made;
   }
 
   /**
@@ -54,17 +58,20 @@ public final class QuotaMarks {
     InodeRow row = inode.row();
     long home = homeOfEntries(directory);
     boolean stays = row.getCountedIn() == home;
+    boolean types = directory.getCountedTypes();
     if (inode.isDirectory()) {
       // While a walk marks the tree around a directory, the walk could miss what the directory
-      // takes
-      // along.
-      boolean takesMarks = stays && (home == NOWHERE || isWhole(transaction, home));
-      if (!takesMarks && !(row.getCounted() && isWhole(transaction, row.getId()))) {
-        throw new UncountedTreeException(row.getId());
+      // takes along.
+      boolean takesMarks =
+          stays
+              && row.getCountedTypes() == types
+              && (home == NOWHERE || isWhole(transaction, home, types));
+      if (!takesMarks && !(row.getCounted() && isWhole(transaction, row.getId(), types))) {
+        throw new UncountedTreeException(row.getId(), types);
       }
     }
     if (stays) {
-      return row;
+      return withTypes(row, types);
     }
     if (home == NOWHERE) {
       return unmarked(row);
@@ -73,20 +80,48 @@ public final class QuotaMarks {
     if (!locks.isEmpty()) {
       transaction.lock(locks);
     }
-    return counting(transaction, row, home);
+    return withTypes(counting(transaction, row, home), types);
   }
 
-  /** Whether everything in a directory is counted, as its row says. */
-  public static boolean isWhole(Transaction transaction, long directoryId) throws IOException {
+  /** A counted directory keeps what it says about types, because its entries have the same mark. */
+  private static InodeRow withTypes(InodeRow row, boolean types) {
+    if (row.getCounted() || row.getCountedTypes() == types) {
+      return row;
+    }
+    InodeRow.Builder marked = row.toBuilder();
+    return (types ? marked.setCountedTypes(true) : marked.clearCountedTypes()).build();
+  }
+
+  /**
+   * Has a locked directory ready for another storage policy. Where bytes count by type of storage,
+   * the directory is counted by itself: its sums tell what follows its policy.
+   *
+   * @throws UncountedTreeException if it is not counted as a whole
+   */
+  public static void requireCountedForPolicy(Transaction transaction, Inode directory)
+      throws IOException {
+    InodeRow row = directory.row();
+    boolean isReady =
+        !row.getCountedTypes() || row.getCounted() && isWhole(transaction, row.getId(), true);
+    if (!isReady) {
+      throw new UncountedTreeException(row.getId(), true);
+    }
+  }
+
+  /** Whether everything in a directory is counted, as its row says, and by type if asked. */
+  public static boolean isWhole(Transaction transaction, long directoryId, boolean types)
+      throws IOException {
     return transaction
         .get(Tables.QUOTA, Tables.quota(directoryId, 0))
-        .filter(shard -> shard.getComplete())
+        .filter(shard -> shard.getComplete() && (!types || shard.getTypesComplete()))
         .isPresent();
   }
 
   /** The row of an inode that counts nowhere any more, except in itself if it is counted. */
   public static InodeRow unmarked(InodeRow row) {
-    return row.hasCountedIn() ? row.toBuilder().clearCountedIn().clearCountedBytes().build() : row;
+    return row.hasCountedIn()
+        ? withTypes(row.toBuilder().clearCountedIn().clearCountedBytes().build(), false)
+        : row;
   }
 
   /**
@@ -121,11 +156,23 @@ public final class QuotaMarks {
   }
 
   /**
+   * The row of an entry of a directory with the marks of the directory.
+   *
+   * @param transaction has the locks of {@link #locksToCount}
+   */
+  public static InodeRow counting(Transaction transaction, InodeRow row, InodeRow directory)
+      throws IOException {
+    long home = homeOfEntries(directory);
+    InodeRow counted = row.getCountedIn() == home ? row : counting(transaction, row, home);
+    return withTypes(counted, directory.getCountedTypes());
+  }
+
+  /**
    * The row of an inode that counts in a counted directory from now on.
    *
    * @param transaction has the locks of {@link #locksToCount}
    */
-  public static InodeRow counting(Transaction transaction, InodeRow row, long home)
+  private static InodeRow counting(Transaction transaction, InodeRow row, long home)
       throws IOException {
     InodeRow.Builder marked = row.toBuilder().setCountedIn(home);
     if (row.getBlocks() > 0 && !row.hasCountedIn()) {

@@ -6,7 +6,9 @@ import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.policies.StoragePolicies;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -27,16 +29,25 @@ import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
  */
 public final class PolicyService {
   private final MetadataStore store;
+  private final TreeCounter counter;
 
-  public PolicyService(MetadataStore store) {
+  /**
+   * @param counter counts a directory that gets a policy below a quota by type of storage
+   */
+  public PolicyService(MetadataStore store, TreeCounter counter) {
     this.store = store;
+    this.counter = counter;
   }
 
   /**
-   * Sets the policy of a file or directory.
+   * Sets the policy of a file or directory. No quota refuses that. The bytes count by the new
+   * policy from then on; a directory below a quota by type is counted first, which takes long once
+   * for a large tree.
    *
    * @throws HadoopIllegalArgumentException if there is no policy of that name, or if a file cannot
    *     have it any more
+   * @throws org.apache.hadoop.ipc.RetriableException if this namenode counts other trees; a stock
+   *     client repeats its call
    */
   public void set(Caller caller, String src, String name) throws IOException {
     BlockStoragePolicy policy = named(name);
@@ -97,19 +108,25 @@ public final class PolicyService {
   }
 
   private void change(Caller caller, String src, Change change) throws IOException {
-    OptimisticTransactions.transact(
-        store,
-        Inode.ROOT_ID,
-        transaction -> {
-          ResolvedPath path = writable(transaction, caller, src);
-          Inode locked = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
-          InodeRow changed = change.of(locked);
-          checkMayChange(locked);
-          if (!changed.equals(locked.row())) {
-            transaction.put(Tables.INODE, locked.key(), changed);
-          }
-          return null;
-        });
+    counter.countingFirst(
+        () ->
+            OptimisticTransactions.transact(
+                store, Inode.ROOT_ID, transaction -> change(transaction, caller, src, change)));
+  }
+
+  private static Void change(Transaction transaction, Caller caller, String src, Change change)
+      throws IOException {
+    ResolvedPath path = writable(transaction, caller, src);
+    Inode locked = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
+    InodeRow changed = change.of(locked);
+    checkMayChange(locked);
+    if (!changed.equals(locked.row())) {
+      if (locked.isDirectory()) {
+        QuotaMarks.requireCountedForPolicy(transaction, locked);
+      }
+      transaction.put(Tables.INODE, locked.key(), changed);
+    }
+    return null;
   }
 
   /**

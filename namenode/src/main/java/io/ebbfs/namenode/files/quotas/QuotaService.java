@@ -47,7 +47,7 @@ public final class QuotaService {
         () -> {
           Inode directory = directory(caller, src, names, bytes, type);
           if (isLimit(names) || isLimit(bytes)) {
-            counter.count(directory.id());
+            counter.count(directory.id(), type != null);
           } else if (!directory.row().getCounted()) {
             return null; // a directory without limits keeps none
           }

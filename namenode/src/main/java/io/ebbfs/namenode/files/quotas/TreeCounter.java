@@ -65,7 +65,7 @@ public final class TreeCounter {
       try {
         return change.run();
       } catch (UncountedTreeException e) {
-        count(e.directoryId());
+        count(e.directoryId(), e.types());
         last = e;
       }
     }
@@ -78,18 +78,23 @@ public final class TreeCounter {
    * Has a directory counted with everything in it. Returns at once if it is. A directory that is
    * removed meanwhile is left as it is.
    *
+   * @param types whether bytes must count by type of storage, too; where they do so already, they
+   *     go on doing so
    * @throws RetriableException if {@link #MOST_WALKS} other calls count trees, or one of them
    *     counts this tree; a stock client repeats its call
    */
-  void count(long directoryId) throws IOException {
-    if (isWhole(directoryId)) {
+  public void count(long directoryId, boolean types) throws IOException {
+    if (isWhole(directoryId, types)) {
       return;
     }
     NonBlocking.beforeWait(); // the tree may be large
     StoreFormat.raiseToQuotas(store);
+    if (types) {
+      StoreFormat.raiseToTypeQuotas(store);
+    }
     Set<Long> begun = new HashSet<>();
     try {
-      count(directoryId, begun);
+      count(directoryId, types, begun);
     } finally {
       leave(begun);
     }
@@ -118,11 +123,11 @@ public final class TreeCounter {
     }
   }
 
-  private boolean isWhole(long directoryId) throws IOException {
+  private boolean isWhole(long directoryId, boolean types) throws IOException {
     return store.transact(
         directoryId,
         Durability.RELAXED,
-        transaction -> QuotaMarks.isWhole(transaction, directoryId));
+        transaction -> QuotaMarks.isWhole(transaction, directoryId, types));
   }
 
   /**
@@ -149,42 +154,61 @@ public final class TreeCounter {
    * A counted directory in the tree may itself not be counted as a whole yet. Then the walk counts
    * it as well.
    *
+   * @param types whether bytes must count by type of storage, too
    * @param begun the directories that this thread has begun to count
    */
-  private void count(long directoryId, Set<Long> begun) throws IOException {
-    if (enter(directoryId, begun) && begin(directoryId)) {
+  private void count(long directoryId, boolean types, Set<Long> begun) throws IOException {
+    if (!enter(directoryId, begun)) {
+      return;
+    }
+    Begun walked = begin(directoryId, types);
+    if (walked != Begun.NOTHING) {
       walk(directoryId, begun);
       OptimisticTransactions.transact(
           store,
           directoryId,
           transaction -> {
             if (QuotaRows.totals(transaction, directoryId).isPresent()) {
-              QuotaRows.complete(transaction, directoryId);
+              QuotaRows.complete(transaction, directoryId, walked == Begun.WITH_TYPES);
             }
             return null;
           });
     }
   }
 
-  /** Makes a directory one that is counted; false if all of it is counted, or it does not exist. */
-  private boolean begin(long directoryId) throws IOException {
+  /** What a walk has to do. */
+  private enum Begun {
+    /** All of the directory is counted, or it does not exist. */
+    NOTHING,
+    BYTES,
+    /** Bytes count by type of storage, too. */
+    WITH_TYPES
+  }
+
+  /** Makes a directory one that is counted. */
+  private Begun begin(long directoryId, boolean types) throws IOException {
     return OptimisticTransactions.transact(
         store,
         directoryId,
         transaction -> {
           Optional<Inode> found = lockToBegin(transaction, directoryId);
           if (found.isEmpty()) {
-            return false;
+            return Begun.NOTHING;
           }
           Inode directory = found.get();
-          if (!directory.row().getCounted()) {
-            transaction.put(
-                Tables.INODE,
-                directory.key(),
-                directory.row().toBuilder().setCounted(true).build());
-            return true;
+          boolean ofTypes = types || directory.row().getCountedTypes();
+          InodeRow.Builder begun = directory.row().toBuilder().setCounted(true);
+          if (ofTypes) {
+            begun.setCountedTypes(true);
           }
-          return QuotaRows.totals(transaction, directoryId).filter(t -> t.complete()).isEmpty();
+          boolean isBegun = begun.build().equals(directory.row());
+          if (isBegun && QuotaMarks.isWhole(transaction, directoryId, ofTypes)) {
+            return Begun.NOTHING;
+          }
+          if (!isBegun) {
+            transaction.put(Tables.INODE, directory.key(), begun.build());
+          }
+          return ofTypes ? Begun.WITH_TYPES : Begun.BYTES;
         });
   }
 
@@ -256,7 +280,7 @@ public final class TreeCounter {
           Found found = mark(top, visit.directoryId, page);
           visit.below = found.below().iterator();
           for (long counted : found.counted()) {
-            count(counted, begun);
+            count(counted, found.types(), begun);
           }
         }
       }
@@ -277,8 +301,9 @@ public final class TreeCounter {
    * Directories that are still to be visited.
    *
    * @param counted those that are counted by themselves
+   * @param types whether bytes in the latter must count by type of storage, too
    */
-  private record Found(List<Long> below, List<Long> counted) {}
+  private record Found(List<Long> below, List<Long> counted, boolean types) {}
 
   /** Marks entries of a directory. */
   private Found mark(long top, long directoryId, List<Inode> entries) throws IOException {
@@ -289,17 +314,19 @@ public final class TreeCounter {
         transaction -> {
           Optional<Inode> directory = lock(transaction, directoryId, entries);
           if (directory.isEmpty()) {
-            return new Found(List.of(), List.of()); // it was removed
+            return new Found(List.of(), List.of(), false); // it was removed
           }
           long home = QuotaMarks.homeOfEntries(directory.get().row());
           if (home != top) {
-            return new Found(List.of(), List.of(home)); // somebody else counts it
+            return new Found(List.of(), List.of(home), false); // somebody else counts it
           }
-          Found found = new Found(new ArrayList<>(), new ArrayList<>());
+          boolean types = directory.get().row().getCountedTypes();
+          Found found = new Found(new ArrayList<>(), new ArrayList<>(), types);
           for (Inode entry : lockToCount(transaction, entries)) {
-            mark(transaction, entry, top);
+            mark(transaction, entry, directory.get().row());
             if (entry.isDirectory()) {
-              boolean isCounted = entry.row().getCounted();
+              boolean isCounted =
+                  entry.row().getCounted() || types && entry.row().hasStoragePolicy();
               (isCounted ? found.counted() : found.below()).add(entry.id());
             }
           }
@@ -344,9 +371,10 @@ public final class TreeCounter {
     return present;
   }
 
-  private static void mark(Transaction transaction, Inode entry, long top) throws IOException {
-    if (entry.row().getCountedIn() != top) {
-      InodeRow marked = QuotaMarks.counting(transaction, entry.row(), top);
+  private static void mark(Transaction transaction, Inode entry, InodeRow directory)
+      throws IOException {
+    InodeRow marked = QuotaMarks.counting(transaction, entry.row(), directory);
+    if (!marked.equals(entry.row())) {
       transaction.put(Tables.INODE, entry.key(), marked);
     }
   }

@@ -9,17 +9,22 @@ import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.inodes.SnapshotEntries;
+import io.ebbfs.namenode.store.BytesByPolicy;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaLimitsProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.permission.FsAction;
 
 /** Counts files, directories and bytes below a path, page by page: no snapshot. Thread-safe. */
@@ -29,14 +34,25 @@ public final class ContentSummaryService {
   /**
    * @param spaceBytes bytes of all replicas, as quotas count them: by the replication of the files,
    *     whether their blocks are encoded or not
+   * @param typeBytes on each type of storage that has some, as HDFS counts them here: the lengths
+   *     of the files for each replica, by the storage policies; of files of block groups once
    */
-  public record Summary(long files, long directories, long lengthBytes, long spaceBytes) {
+  public record Summary(
+      long files,
+      long directories,
+      long lengthBytes,
+      long spaceBytes,
+      Map<StorageType, Long> typeBytes) {
     Summary plus(Summary other) {
+      Map<StorageType, Long> types = new EnumMap<>(StorageType.class);
+      types.putAll(typeBytes);
+      other.typeBytes.forEach((type, bytes) -> types.merge(type, bytes, Long::sum));
       return new Summary(
           files + other.files,
           directories + other.directories,
           lengthBytes + other.lengthBytes,
-          spaceBytes + other.spaceBytes);
+          spaceBytes + other.spaceBytes,
+          types);
     }
   }
 
@@ -44,11 +60,22 @@ public final class ContentSummaryService {
    * What an inode holds, and its limits.
    *
    * @param names files and directories
+   * @param typeBytes on each type of storage that has some; of a directory whose sums are kept,
+   *     only where a quota by type holds or held
    */
-  public record Consumption(long names, long spaceBytes, QuotaLimitsProto limits) {}
+  public record Consumption(
+      long names, long spaceBytes, Map<StorageType, Long> typeBytes, QuotaLimitsProto limits) {}
 
-  /** An inode, and the snapshot that shows it. */
-  private record Below(Inode inode, FsPath path, long snapshotId) {}
+  /** An inode, the snapshot that shows it, and the storage policy that holds for it. */
+  private record Below(Inode inode, FsPath path, long snapshotId, int policyId) {
+    Below child(Inode child) {
+      return new Below(
+          child,
+          path.child(child.nameText()),
+          snapshotId,
+          child.row().hasStoragePolicy() ? child.row().getStoragePolicy() : policyId);
+    }
+  }
 
   private final MetadataStore store;
 
@@ -94,10 +121,15 @@ public final class ContentSummaryService {
     boolean isKept = totals.filter(QuotaRows.Totals::complete).isPresent();
     Summary summary = isKept && caller.isSuperuser() ? null : summarize(caller, top);
     return isKept
-        ? new Consumption(totals.get().names(), totals.get().bytes(), totals.get().limits())
+        ? new Consumption(
+            totals.get().names(),
+            totals.get().bytes(),
+            totals.get().types(top.policyId()),
+            totals.get().limits())
         : new Consumption(
             summary.files() + summary.directories(),
             summary.spaceBytes(),
+            summary.typeBytes(),
             QuotaLimitsProto.getDefaultInstance());
   }
 
@@ -109,17 +141,17 @@ public final class ContentSummaryService {
           if (!path.exists()) {
             throw PathErrors.notFound("File does not exist: " + path.path());
           }
-          return new Below(path.lastFound(), path.path(), path.snapshotId());
+          return new Below(path.lastFound(), path.path(), path.snapshotId(), path.policyId());
         });
   }
 
   private Summary summarize(Caller caller, Below top) throws IOException {
     if (top.inode().isFile()) {
-      return read(transaction -> ofFile(transaction, top.inode(), top.snapshotId()));
+      return read(transaction -> ofFile(transaction, top));
     }
     Deque<Below> left = new ArrayDeque<>();
     left.push(top);
-    Summary sum = new Summary(0, 0, 0, 0);
+    Summary sum = new Summary(0, 0, 0, 0, Map.of());
     while (!left.isEmpty()) {
       sum = sum.plus(ofDirectory(caller, left.pop(), left));
     }
@@ -135,7 +167,7 @@ public final class ContentSummaryService {
     if (!caller.isSuperuser()) {
       PermissionChecker.check(caller, directory.inode(), directory.path(), FsAction.READ_EXECUTE);
     }
-    Summary sum = new Summary(0, 1, 0, 0);
+    Summary sum = new Summary(0, 1, 0, 0, Map.of());
     byte[] after = new byte[0];
     List<SnapshotEntries.Entry> page;
     do {
@@ -145,10 +177,11 @@ public final class ContentSummaryService {
       page = read(t -> SnapshotEntries.page(t, snapshotId, id, from, PAGE));
       for (SnapshotEntries.Entry entry : page) {
         Inode child = entry.inode();
+        Below below = directory.child(child);
         if (child.isDirectory()) {
-          left.push(new Below(child, directory.path().child(child.nameText()), snapshotId));
+          left.push(below);
         } else {
-          sum = sum.plus(read(transaction -> ofFile(transaction, child, snapshotId)));
+          sum = sum.plus(read(transaction -> ofFile(transaction, below)));
         }
         after = child.name();
       }
@@ -156,13 +189,13 @@ public final class ContentSummaryService {
     return sum;
   }
 
-  private static Summary ofFile(Transaction transaction, Inode file, long snapshotId)
-      throws IOException {
-    long length = file.row().getLengthBytes();
+  private static Summary ofFile(Transaction transaction, Below file) throws IOException {
+    InodeRow row = file.inode().row();
     long space =
-        snapshotId == SnapshotEntries.NOW
-            ? QuotaMarks.bytes(transaction, file.row())
-            : QuotaMarks.bytesInSnapshot(transaction, file.row());
-    return new Summary(1, 0, length, space);
+        file.snapshotId() == SnapshotEntries.NOW
+            ? QuotaMarks.bytes(transaction, row)
+            : QuotaMarks.bytesInSnapshot(transaction, row);
+    return new Summary(
+        1, 0, row.getLengthBytes(), space, BytesByPolicy.ofSummary(row, file.policyId()));
   }
 }

@@ -3,7 +3,6 @@ package io.ebbfs.namenode.rpc.client;
 import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.tree.ContentSummaryService.Consumption;
 import io.ebbfs.namenode.files.tree.ContentSummaryService.Summary;
-import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaLimitsProto;
 import io.ebbfs.protocol.proto.StoreProtos.TypeLimitProto;
 import org.apache.hadoop.fs.ContentSummary;
@@ -30,8 +29,8 @@ final class QuotaConverter {
     for (TypeLimitProto limit : limits.getTypesList()) {
       StorageType type = StorageType.valueOf(limit.getType());
       converted.typeQuota(type, limit.getBytes());
-      converted.typeConsumed(type, consumed(limit, summary.spaceBytes()));
     }
+    summary.typeBytes().forEach(converted::typeConsumed);
     return converted.build();
   }
 
@@ -46,8 +45,8 @@ final class QuotaConverter {
     for (TypeLimitProto limit : limits.getTypesList()) {
       StorageType type = StorageType.valueOf(limit.getType());
       converted.typeQuota(type, limit.getBytes());
-      converted.typeConsumed(type, consumed(limit, consumption.spaceBytes()));
     }
+    consumption.typeBytes().forEach(converted::typeConsumed);
     return converted.build();
   }
 
@@ -61,9 +60,5 @@ final class QuotaConverter {
 
   private static long bytes(QuotaLimitsProto limits) {
     return limits.hasBytes() ? limits.getBytes() : NONE;
-  }
-
-  private static long consumed(TypeLimitProto limit, long bytes) {
-    return limit.getType().equals(QuotaRows.DISK) ? bytes : 0;
   }
 }

@@ -90,7 +90,7 @@ final class GroupReleaseProposer {
     InodeRow before = file.inode().row();
     InodeRow after = file.replicated(transaction, replication, context.clock().millis());
     long more = after.getCountedBytes() - before.getCountedBytes();
-    return QuotaRows.lacking(transaction, before.getCountedIn(), more)
+    return QuotaRows.lacking(transaction, before, after)
         .map(
             lack ->
                 "file %d counts with %d bytes more as a replicated file, and %s: raise the quota, or delete data"

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.policies.StoragePolicies;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.store.Key;
@@ -34,6 +35,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.TypeLimitProto;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
 import io.ebbfs.raid.executor.TransitionOutcome;
 import java.io.ByteArrayOutputStream;
@@ -43,8 +45,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.SystemErasureCodingPolicies;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
@@ -672,11 +676,14 @@ class GroupReleaseTest {
   }
 
   private long counted() throws IOException {
+    return totals().bytes();
+  }
+
+  private QuotaRows.Totals totals() throws IOException {
     return cluster
         .store
         .transact(COUNTED_DIRECTORY, t -> QuotaRows.totals(t, COUNTED_DIRECTORY))
-        .orElseThrow()
-        .bytes();
+        .orElseThrow();
   }
 
   @Test
@@ -702,5 +709,40 @@ class GroupReleaseTest {
     cluster.runAll();
     assertReplicated(file);
     assertThat(counted()).isEqualTo(3L * data.length);
+  }
+
+  /** The file has a policy for which its groups count on disks, as its replicas do. */
+  @Test
+  void aQuotaOfATypeStopsAReleaseBeforeItsWork() throws Exception {
+    countDirectory();
+    long file = createFile();
+    int hot = StoragePolicies.named("HOT").orElseThrow().getId();
+    change(file, row -> row.setStoragePolicy(hot).setCountedTypes(true));
+    cluster.store.transact(
+        COUNTED_DIRECTORY,
+        transaction -> {
+          QuotaRows.complete(transaction, COUNTED_DIRECTORY, true);
+          return null;
+        });
+    limitDisks(3L * data.length - 1);
+    assertThat(propose(file).getRefusal()).contains("bytes on DISK: raise the quota");
+    limitDisks(3L * data.length);
+    propose(file);
+    cluster.runAll();
+    assertReplicated(file);
+    assertThat(totals().types(hot)).isEqualTo(Map.of(StorageType.DISK, 3L * data.length));
+  }
+
+  private void limitDisks(long bytes) throws IOException {
+    TypeLimitProto limit = TypeLimitProto.newBuilder().setType("DISK").setBytes(bytes).build();
+    cluster.store.transact(
+        COUNTED_DIRECTORY,
+        transaction -> {
+          QuotaRows.changeLimits(
+              transaction,
+              COUNTED_DIRECTORY,
+              before -> QuotaLimitsProto.newBuilder().addTypes(limit).build());
+          return null;
+        });
   }
 }
