@@ -234,7 +234,7 @@ void RecordLane::Stored(Group& group) {
   const std::lock_guard lock(mutex_);
   for (Batch& batch : group) {
     bytes_under_way_ -= batch.data().size();
-    if (spare_bytes_ + batch.buffer.capacity() <= kMaxSpareBytes) {
+    if (state_ != State::kBroken && spare_bytes_ + batch.buffer.capacity() <= kMaxSpareBytes) {
       spare_bytes_ += batch.buffer.capacity();
       spare_.push_back(std::move(batch.buffer));
     }
@@ -279,6 +279,7 @@ void RecordLane::TellEnd() {
   }
   writers_.clear();
   asked_to_finish_.clear();
+  spare_.clear();
   changed_.notify_all();
 }
 

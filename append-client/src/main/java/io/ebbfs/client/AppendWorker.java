@@ -10,10 +10,10 @@ import org.apache.hadoop.security.AccessControlException;
 
 /**
  * The thread of a writer: sends its batches to a lane, and goes on in the next lane when the lane
- * ends. A finished lane has no batch that was not answered, so its writers go on at once, and the
- * creator of the next lane seals the finished one. After a broken lane a batch without an answer
- * goes to the next lane only when the broken lane is sealed and its ledger was asked, so that no
- * record is in the file twice.
+ * ends. All batches in a finished lane were answered, so its writers go on at once, and the creator
+ * of the next lane of the slot seals the finished one. After a broken lane a batch without an
+ * answer goes to the next lane only when the broken lane is sealed and its ledger was asked, so
+ * that no record is in the file twice.
  */
 final class AppendWorker {
   private static final long RETRY_MILLIS = 200;
@@ -32,6 +32,9 @@ final class AppendWorker {
 
   /** The finished lane that this writer has left, as long as it has joined no other lane. */
   private Optional<LaneFinder.Finished> left = Optional.empty();
+
+  /** Whether this writer has created the lane in use, and has not sealed the older ones yet. */
+  private boolean owesSealing;
 
   /** Answers of the lane in use arrive here, on the thread of its connection. */
   private volatile Answers answers;
@@ -76,11 +79,12 @@ final class AppendWorker {
 
   /** Leaves a lane that has ended, and sends what waits. */
   private void step() throws IOException, InterruptedException {
-    if (joined != null && answers.end().isPresent()) {
-      if (isFinished() && batches.hasPending()) {
-        goOn();
+    Optional<BatchAnswerProto> end = joined == null ? Optional.empty() : answers.end();
+    if (end.isPresent()) {
+      if (end.get().getResult() == Result.FINISHED && batches.hasPending()) {
+        goOn(end.get());
       } else {
-        settle();
+        settle(end.get());
       }
     }
     if (!batches.isReady()) {
@@ -90,6 +94,7 @@ final class AppendWorker {
       joinLane();
     }
     send();
+    sealOwed();
   }
 
   private void send() {
@@ -108,15 +113,46 @@ final class AppendWorker {
 
   private void joinLane() throws IOException, InterruptedException {
     int slot = Math.floorMod(writer.hashCode(), options.lanes());
-    joined =
-        patiently(
-            deadline -> {
-              answers = new Answers(batches);
-              return finder.join(slot, writer, answers::take, left, deadline);
-            });
+    try {
+      joined =
+          patiently(
+              deadline -> {
+                answers = new Answers(batches);
+                return finder.join(slot, writer, answers::take, left, deadline);
+              });
+    } catch (IOException noLane) {
+      sealLeft();
+      throw noLane;
+    }
+    if (left.isPresent() && left.get().name().slot() != joined.name().slot()) {
+      sealLeft();
+    }
+    owesSealing = joined.created();
+  }
+
+  /**
+   * Seals the lane that this writer has left: no other writer may open the next lane of its slot.
+   */
+  private void sealLeft() throws IOException, InterruptedException {
+    Optional<LaneFinder.Finished> lane = left;
+    left = Optional.empty();
+    if (lane.isPresent()) {
+      patiently(
+          deadline ->
+              finder.seal(
+                  lane.get().name(),
+                  Optional.of(lane.get().lane()),
+                  Optional.of(lane.get().answer()),
+                  deadline));
+    }
+  }
+
+  /** Seals the older lanes of the slot if this writer has created the lane in use. */
+  private void sealOwed() throws IOException, InterruptedException {
     Optional<LaneFinder.Finished> finished = left;
     left = Optional.empty();
-    if (joined.created()) {
+    if (owesSealing) {
+      owesSealing = false;
       LaneName name = joined.name();
       patiently(
           deadline -> {
@@ -126,25 +162,18 @@ final class AppendWorker {
     }
   }
 
-  private boolean isFinished() {
-    return answers.end().orElseThrow().getResult() == Result.FINISHED;
-  }
-
   /** The batches without an answer are not in the finished lane, and go to the next one. */
-  private void goOn() {
+  private void goOn(BatchAnswerProto end) {
     joined.connection().close();
-    left =
-        Optional.of(
-            new LaneFinder.Finished(joined.name(), joined.lane(), answers.end().orElseThrow()));
+    left = Optional.of(new LaneFinder.Finished(joined.name(), joined.lane(), end));
     batches.sendAgain();
     joined = null;
   }
 
   /** The lane has ended: seals it, and asks its ledger for the batches without an answer. */
-  private void settle() throws IOException, InterruptedException {
+  private void settle(BatchAnswerProto end) throws IOException, InterruptedException {
     joined.connection().close();
-    BatchAnswerProto end = answers.end().orElseThrow();
-    boolean finished = isFinished();
+    boolean finished = end.getResult() == Result.FINISHED;
     if (!finished && batches.oldestSent().isEmpty() && rejoin()) {
       return;
     }
@@ -202,7 +231,7 @@ final class AppendWorker {
       if (answers.awaitEndOrShared()) {
         return;
       }
-      settle();
+      settle(answers.end().orElseThrow());
     }
   }
 

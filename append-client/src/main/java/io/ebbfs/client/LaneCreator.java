@@ -75,15 +75,24 @@ final class LaneCreator {
       }
     }
     if (told) {
-      files.removeOldLedgers(name);
+      removeOldLedgers(name);
     }
     return told ? opened : Optional.empty();
+  }
+
+  private void removeOldLedgers(LaneName newest) {
+    try {
+      files.removeOldLedgers(newest);
+    } catch (IOException theNextCreatorRemovesThem) {
+      return;
+    }
   }
 
   /** The block goes only if nobody can know the lane. */
   private void giveUp(LaneName name) throws IOException {
     if (files.abandon(name)) {
       files.namenode().delete(name.block(), false);
+      files.setSealedBytes(name, 0);
     }
   }
 

@@ -40,7 +40,8 @@ final class LaneFinder {
   /**
    * A lane that the writer has joined.
    *
-   * @param created whether this writer has created the lane, and so has to seal the older ones
+   * @param created whether this writer has created the lane, and so has to seal the older lanes of
+   *     its slot
    */
   record Joined(LaneName name, LaneProto lane, LaneConnection connection, boolean created) {}
 

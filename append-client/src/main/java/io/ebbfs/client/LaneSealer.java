@@ -57,7 +57,7 @@ final class LaneSealer {
       }
       if (lane.isPresent() && finished.isPresent() && complete(name, lane.get(), finished.get())) {
         files.setSealedBytes(name, finished.get().getBlockBytes());
-      } else {
+      } else if (files.sealedBytes(name).isEmpty()) { // no other writer was faster
         close(name.ledger(), deadline);
         close(name.block(), deadline);
         files.setSealedBytes(name, wholeBytes(name, deadline));

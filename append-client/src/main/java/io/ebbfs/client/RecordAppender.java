@@ -13,8 +13,9 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
  * Appends records to a file to which other writers append at the same time. Each record lands in
  * the file as a whole and once, in no order between writers, and in order for one writer. A record
  * is stored once its future completes or {@link #flush} returns: all servers of its block have it.
- * Readers see it once its lane is sealed: when the block is full, when the lane was idle, when the
- * last writer of the lane closes, or by {@link #sealAll} or {@link #finish}.
+ * Readers see it once its lane is sealed: when the block is full and a writer has opened the next
+ * one, when the lane was idle, when the last writer of the lane closes, or by {@link #sealAll} or
+ * {@link #finish}.
  *
  * <p>Thread-safe; the records of one thread keep their order. A record whose future fails may be in
  * the file or not. {@code docs/record-append.md} describes how it works.

@@ -168,7 +168,7 @@ class RecordAppendSystemTest {
               DistributedFileSystem.newInstance(URI.create(cluster.stockClient().uri()), conf);
       refusesBadRecords();
       List<Thread> writers = startWriters();
-      awaitProgress(500);
+      awaitProgress(800);
       checkCallsWithoutFaults();
       int server = random.nextInt(3);
       cluster.killServer(server);
@@ -197,12 +197,16 @@ class RecordAppendSystemTest {
     return directory.resolve("audit.log");
   }
 
-  /** The writers of a full lane go on in the next one, and one of them seals the full lane. */
+  /**
+   * The writers of a full lane go on in the next one, and one of them seals the full lane. A
+   * recovery is only needed for a lane that two writers have created at once.
+   */
   private void checkCallsWithoutFaults() throws Exception {
     List<String> calls = Files.readAllLines(auditLog());
-    long full = calls.stream().filter(line -> line.contains("cmd=concat")).count();
-    assertThat(full).as("lanes that are part of the file").isGreaterThanOrEqualTo(2);
-    assertThat(calls).as("recoveries").noneMatch(line -> line.contains("cmd=recoverLease"));
+    long lanes = calls.stream().filter(line -> line.contains("cmd=concat")).count();
+    long recoveries = calls.stream().filter(line -> line.contains("cmd=recoverLease")).count();
+    assertThat(lanes).as("lanes that are part of the file").isGreaterThanOrEqualTo(4);
+    assertThat(recoveries).as("recoveries for %d lanes", lanes).isLessThanOrEqualTo(lanes);
   }
 
   private void refusesBadRecords() throws Exception {
