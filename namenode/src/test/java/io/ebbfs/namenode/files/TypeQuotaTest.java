@@ -281,7 +281,9 @@ class TypeQuotaTest {
     add(open("/other/u/q/again"), null);
   }
 
-  /** A credit of SSD is as large as a block with its replicas, and of the time of another policy. */
+  /**
+   * A credit of SSD is as large as a block with its replicas, and of the time of another policy.
+   */
   @Test
   void aCreditOfAnotherPolicyIsNotUsed() throws IOException {
     real.mkdirs("/top/q");
