@@ -281,6 +281,22 @@ class TypeQuotaTest {
     add(open("/other/u/q/again"), null);
   }
 
+  /**
+   * A credit of SSD is as large as a block with its replicas, and of the time of another policy.
+   */
+  @Test
+  void aCreditOfAnotherPolicyIsNotUsed() throws IOException {
+    real.mkdirs("/top/q");
+    policy("/top", "HOT");
+    limit("/top/q", SSD, QuotaRows.SHARDS * 3 * BLOCK);
+    for (int i = 0; i <= QuotaRows.SHARDS; i++) {
+      write("/top/q/" + i, BLOCK);
+    }
+    policy("/top", "ALL_SSD");
+    assertThatThrownBy(() -> add(open("/top/q/more"), null))
+        .isInstanceOf(QuotaByStorageTypeExceededException.class);
+  }
+
   @Test
   void aQuotaOnATreeThatExistsFindsItsPolicies() throws IOException {
     for (int i = 0; i < 5; i++) {
@@ -361,6 +377,34 @@ class TypeQuotaTest {
     write("/q/h", 10);
     assertThatThrownBy(() -> rename("/q/h", "/q/ssd/h"))
         .isInstanceOf(QuotaByStorageTypeExceededException.class);
+  }
+
+  /** As a namenode leaves a tree that ends while it marks the tree for a first limit of a type. */
+  @Test
+  void aDirectoryKeepsItsMarksWhereOthersHaveNone() throws IOException {
+    write("/q/a/t/f", 10);
+    real.mkdirs("/q/b");
+    real.quotas.set(real.root(), "/q", 100, KEEP, null);
+    markTypes("/q/a/t");
+    markTypes("/q/a/t/f");
+    rename("/q/a/t", "/q/b/t");
+    assertThat(resolve("/q/b/t").lastFound().row().getCountedTypes()).isTrue();
+    write("/q/b/t/g", 10);
+    assertThat(resolve("/q/b/t/g").lastFound().row().getCountedTypes()).isTrue();
+    policy("/q", "ALL_SSD");
+    limit("/q", SSD, MUCH);
+    assertThat(types("/q")).isEqualTo(Map.of(SSD, 60L));
+  }
+
+  private void markTypes(String path) throws IOException {
+    Inode inode = resolve(path).lastFound();
+    real.store.transact(
+        0,
+        transaction -> {
+          transaction.put(
+              Tables.INODE, inode.key(), inode.row().toBuilder().setCountedTypes(true).build());
+          return null;
+        });
   }
 
   // ---- stores of older versions
