@@ -113,7 +113,8 @@ Status RecordAppend::Run() {
 Result<std::vector<std::byte>> RecordAppend::ReadBatch(std::size_t length) {
   std::vector<std::byte> buffer = lane_.TakeBuffer();
   for (std::size_t end = 0; end < length;) {
-    const std::size_t begin = std::exchange(end, std::min(length, end + kBatchBufferBytes));
+    const std::size_t begin = end;
+    end = std::min(length, std::max(begin + kBatchBufferBytes, buffer.size()));
     if (buffer.size() < end) buffer.resize(end);
     EBB_TRY(reader_.ReadExact(std::span(buffer).subspan(begin, end - begin), kPeerTimeout));
   }

@@ -103,8 +103,7 @@ final class AppendWorker {
       return;
     }
     try {
-      Batch batch = next.get();
-      joined.connection().send(batch.firstRecord(), batch.records(), batch.bytes());
+      joined.connection().send(next.get());
     } catch (IOException lost) {
       // The thread that reads the answers learns it too, and tells the end of the lane.
       joined.connection().close();

@@ -144,10 +144,9 @@ final class LaneConnection implements Closeable {
         && System.nanoTime() - waitingSinceNanos > ANSWER_MILLIS * 1_000_000L;
   }
 
-  void send(long firstRecord, int records, byte[] bytes) throws IOException {
+  void send(Batch batch) throws IOException {
     expectAnswer();
-    Batch.header(firstRecord, records, bytes).writeDelimitedTo(out);
-    out.write(bytes);
+    batch.writeTo(out);
     out.flush();
   }
 

@@ -25,7 +25,7 @@ class PendingBatchesTest {
 
     Batch batch = batches.send().orElseThrow();
     assertThat(batch.records()).isEqualTo(2);
-    assertThat(batch.bytes()).hasSize(100);
+    assertThat(batch.lengthBytes()).isEqualTo(100);
     assertThat(batches.send().orElseThrow().firstRecord()).isEqualTo(2);
     assertThat(batches.send().orElseThrow().lengthBytes()).isEqualTo(300);
     assertThat(batches.send()).isEmpty();
