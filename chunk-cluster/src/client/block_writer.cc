@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -220,30 +222,42 @@ Status BlockWriter::AddServer() {
                 fmt::format("{} servers were added without progress", additions_));
   }
   ++additions_;
-  Status copied;
-  for (int tries = 0; tries < kMostCopies; ++tries) {
-    EBB_ASSIGN(const auto offer, OneMoreServer());
+  // Those whose copies have failed are left out of this call only.
+  auto excluded = excluded_;
+  std::deque<int> sources(static_cast<std::size_t>(target_.block.locs_size()));
+  std::iota(sources.begin(), sources.end(), 0);
+  Error error{ErrorCode::kNetwork, "no server of the block can copy it"};
+  for (int tries = 0; tries < kMostCopies && !sources.empty(); ++tries) {
+    EBB_ASSIGN(const auto offer, OneMoreServer(excluded));
     const auto fresh = std::ranges::find_if(
         offer.locs(), [&](const DatanodeInfoProto& server) { return !Has(target_.block, server); });
     if (fresh == offer.locs().end()) {
       return Fail(ErrorCode::kNoSpace, "the namenode names no other server");
     }
     const int added = static_cast<int>(fresh - offer.locs().begin());
-    copied = CopyToNewServer(target_, tries % target_.block.locs_size(), offer, added);
-    if (copied) break;
-    // The source may be at fault; the next try has another one.
-    excluded_.push_back(*fresh);
+    for (bool by_source = true; by_source && !sources.empty();) {
+      const int source = sources.front();
+      auto copied = CopyToNewServer(target_, source, offer, added);
+      if (copied) return {};
+      by_source = copied.error().by_source;
+      error = std::move(copied).error().error;
+      sources.pop_front();
+      // The next server gets its copy from another source first.
+      if (!by_source) sources.push_back(source);
+    }
+    excluded.push_back(*fresh);
   }
-  return copied;
+  return std::unexpected(std::move(error));
 }
 
-Result<LocatedBlockProto> BlockWriter::OneMoreServer() {
+Result<LocatedBlockProto> BlockWriter::OneMoreServer(
+    const std::vector<DatanodeInfoProto>& excluded) {
   GetAdditionalDatanodeRequestProto request;
   request.set_src(file_.path);
   *request.mutable_blk() = target_.block.b();
   *request.mutable_existings() = target_.block.locs();
   *request.mutable_existingstorageuuids() = target_.block.storageids();
-  for (const auto& server : excluded_) *request.add_excludes() = server;
+  for (const auto& server : excluded) *request.add_excludes() = server;
   request.set_numadditionalnodes(1);
   request.set_clientname(file_.client_name);
   request.set_fileid(file_.file_id);

@@ -69,7 +69,9 @@ class BlockWriter {
                                  Error error);
   [[nodiscard]] Status Replenish();
   [[nodiscard]] Status AddServer();
-  [[nodiscard]] Result<hadoop::hdfs::LocatedBlockProto> OneMoreServer();
+  // The servers of the block, and another one, which is none of `excluded`.
+  [[nodiscard]] Result<hadoop::hdfs::LocatedBlockProto> OneMoreServer(
+      const std::vector<hadoop::hdfs::DatanodeInfoProto>& excluded);
   [[nodiscard]] Status PublishServers(std::uint64_t new_stamp);
 
   NamenodeConnection& namenode_;
@@ -77,7 +79,8 @@ class BlockWriter {
   const int most_retries_;
   const ReplacementPolicy replacement_;
   PipelineTarget target_;
-  // Those that have failed.
+  // Those of the block's pipelines that have failed. A server that did not get a copy is none of
+  // them: the source may have been at fault.
   std::vector<hadoop::hdfs::DatanodeInfoProto> excluded_;
   // Readers may know bytes of the block.
   bool visible_ = false;

@@ -63,10 +63,11 @@ Result<ReplacementPolicy> ReplacementPolicyOf(const Configuration& configuration
   return policy;
 }
 
-Status CopyToNewServer(PipelineTarget& target, int source, const LocatedBlockProto& offer,
-                       int added) {
+std::expected<void, CopyFailure> CopyToNewServer(PipelineTarget& target, int source,
+                                                 const LocatedBlockProto& offer, int added) {
   const auto& server = target.block.locs(source).id();
-  const auto answered = [&]() -> Status {
+  bool by_source = true;
+  const auto copied = [&]() -> Status {
     EBB_ASSIGN(auto socket, transfer::ConnectTo(server));
     std::string request;
     transfer::AppendOperation(request, transfer::Operation::kTransferBlock,
@@ -75,11 +76,16 @@ Status CopyToNewServer(PipelineTarget& target, int source, const LocatedBlockPro
     SocketReader reader(socket);
     BlockOpResponseProto response;
     const int hops = 2 + static_cast<int>(target.sent_bytes / kBytesPerHop);
-    EBB_TRY(transfer::ReadMessage(reader, response, transfer::PipelineTimeout(hops)));
+    const auto answered =
+        transfer::ReadMessage(reader, response, transfer::PipelineTimeout(hops));
+    // A source that is silent may wait for the new server.
+    by_source = !answered && answered.error().code != ErrorCode::kTimeout;
+    EBB_TRY(answered);
     return transfer::CheckResponse(response, socket.peer(), target.block.b().blockid(), "copy");
   }();
-  if (!answered) {
-    return std::unexpected(transfer::WithPeer(transfer::TransferAddress(server), answered.error()));
+  if (!copied) {
+    return std::unexpected(CopyFailure{
+        transfer::WithPeer(transfer::TransferAddress(server), copied.error()), by_source});
   }
   target.Add(offer, added);
   return {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 
 #include "client/configuration.h"
 #include "client/write_pipeline.h"
@@ -28,10 +29,17 @@ struct ReplacementPolicy {
 // names a policy that is unknown.
 [[nodiscard]] Result<ReplacementPolicy> ReplacementPolicyOf(const Configuration& configuration);
 
+struct CopyFailure {
+  Error error;
+  // The source could not be reached, or ended the connection without an answer: the new server may
+  // be well. Otherwise either of the two may be at fault.
+  bool by_source = false;
+};
+
 // Has server `source` of the target copy its replica to server `added` of `offer`, which becomes a
 // server of the pipeline. `offer` is what getAdditionalDatanode answered. Returns when the new
 // server has the bytes. After an error the target is as before.
-[[nodiscard]] Status CopyToNewServer(PipelineTarget& target, int source,
-                                     const hadoop::hdfs::LocatedBlockProto& offer, int added);
+[[nodiscard]] std::expected<void, CopyFailure> CopyToNewServer(
+    PipelineTarget& target, int source, const hadoop::hdfs::LocatedBlockProto& offer, int added);
 
 }  // namespace ebb::client

@@ -345,6 +345,32 @@ TEST_F(ReplacementTest, ServersThatCannotTakeTheCopyAreNotAdded) {
   EXPECT_EQ(nodes_[0]->Bytes(101), text);
 }
 
+// The first two servers die together, so that the first source of a copy is dead.
+TEST_F(ReplacementTest, ADeadSourceDoesNotUseUpTheOtherServers) {
+  for (const std::size_t spare : {1, 2}) {
+    SCOPED_TRACE(spare);
+    files_.reset();
+    nodes_.clear();
+    MakeServers(3 + spare);
+    namenode_->replication = 3;
+    Set("best-effort", spare < 2 ? "true" : "false");
+    Open();
+    const auto text = RandomText(60'000, 27);
+    const auto stream = Create();
+    Write(*stream, text.substr(0, 20'000));
+    ASSERT_TRUE(stream->Flush());
+    // The bytes of the fake cluster are at the first server only.
+    nodes_[2]->Put(101, text.substr(0, 20'000));
+    nodes_[0]->packets_until_end = 0;
+    for (const int i : {0, 1}) nodes_[i]->dead = true;
+    Write(*stream, text.substr(20'000));
+    const auto closed = stream->Close();
+    ASSERT_TRUE(closed) << closed.error().message;
+    EXPECT_EQ(Servers(), spare < 2 ? (List{2, 3}) : (List{2, 3, 4}));
+    EXPECT_EQ(nodes_[2]->Bytes(101), text);
+  }
+}
+
 TEST_F(ReplacementTest, ANewServerThatFailsIsReplacedToo) {
   Open();
   const auto text = RandomText(60'000, 23);
