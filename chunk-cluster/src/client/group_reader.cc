@@ -59,17 +59,25 @@ GroupReader::Holder* GroupReader::Unit::usable() {
 }
 
 GroupReader::GroupReader(std::shared_ptr<const GroupCode> code, GroupRead read,
-                         std::set<std::string>& shunned, Report report)
+                         FailedHolders& failed, Report report)
     : code_(std::move(code)),
       read_(std::move(read)),
-      shunned_(shunned),
+      failed_(failed),
       report_(std::move(report)),
       shown_(code_->units()),
       units_(code_->units()) {
   for (int i = 0; i < read_.group.locs_size(); ++i) AddHolder(i);
 }
 
-GroupReader::~GroupReader() { Shutdown(); }
+GroupReader::~GroupReader() {
+  Shutdown();
+  try {
+    AwaitFetch();
+    NoteFailures();
+  } catch (const std::exception&) {
+    // Without memory a later group meets the failures again.
+  }
+}
 
 void GroupReader::AddHolder(int location) {
   const auto& group = read_.group;
@@ -91,12 +99,15 @@ void GroupReader::AddHolder(int location) {
   *block.mutable_blocktoken() =
       location < group.blocktokens_size() ? group.blocktokens(location) : group.blocktoken();
   holder.local = IsLocalAddress(group.locs(location).id().ipaddr());
-  if (shunned_.contains(ServerName(block)) || shunned_.contains(ReplicaName(block))) {
-    holder.failure = Error{ErrorCode::kNetwork,
+  auto shunned = failed_.shunned.find(ServerName(block));
+  if (shunned == failed_.shunned.end()) shunned = failed_.shunned.find(ReplicaName(block));
+  if (shunned != failed_.shunned.end()) {
+    holder.failure = Error{shunned->second,
                            transfer::TransferAddress(block.locs(0).id()) + " has failed before"};
     holder.noted = true;
-    holder.last_resort = true;
+    holder.last_resort = !failed_.given_up.contains(ServerName(block));
   }
+  holder.patient = read_.patient;
   units_[index].holders.push_back(std::move(holder));
 }
 
@@ -129,7 +140,7 @@ Status GroupReader::Show(std::uint64_t row, std::uint64_t in_row) {
   const std::uint64_t cell = code_->cell_bytes();
   Status fetched;
   if (fetched_row_ != row || !units_[in_row / cell].cell.Has(in_row % cell)) {
-    fetched = Fetch(row, in_row, RowEnd(row));
+    fetched = Fetch(row, in_row, RowEnd(row), true);
   }
   NoteFailures();
   fetched_row_.reset();
@@ -153,7 +164,7 @@ void GroupReader::FetchAhead(std::uint64_t row) {
   try {
     ahead_ = std::jthread([this, row] {
       try {
-        (void)Fetch(row, 0, RowEnd(row));
+        (void)Fetch(row, 0, RowEnd(row), false);
       } catch (const std::exception&) {  // no memory; must not leave the thread
       }
     });
@@ -165,7 +176,8 @@ void GroupReader::AwaitFetch() {
   if (ahead_.joinable()) ahead_.join();
 }
 
-Status GroupReader::Fetch(std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
+Status GroupReader::Fetch(std::uint64_t row, std::uint64_t begin, std::uint64_t end,
+                          bool may_wait) {
   fetched_row_.reset();
   row_ = row;
   const std::uint64_t cell = code_->cell_bytes();
@@ -177,7 +189,7 @@ Status GroupReader::Fetch(std::uint64_t row, std::uint64_t begin, std::uint64_t 
   }
   for (auto& unit : units_) unit.cell.have = {};
   for (;;) {
-    EBB_ASSIGN(const auto needed, Plan(wanted));
+    EBB_ASSIGN(const auto needed, Plan(wanted, may_wait));
     std::vector<std::size_t> unread;
     for (std::size_t i = 0; i < units_.size(); ++i) {
       if (!units_[i].cell.have.Holds(needed[i])) unread.push_back(i);
@@ -192,20 +204,27 @@ Status GroupReader::Fetch(std::uint64_t row, std::uint64_t begin, std::uint64_t 
 
 bool GroupReader::HasBytes(std::size_t unit) { return units_[unit].usable() != nullptr; }
 
-bool GroupReader::UseLastResort() {
-  bool any = false;
-  for (auto& unit : units_) {
-    for (auto& holder : unit.holders) {
-      if (!holder.failure || !holder.last_resort) continue;
-      holder.failure.reset();
-      holder.noted = holder.last_resort = false;
-      holder.patient = any = true;
-    }
+bool GroupReader::UseLastResort(const std::vector<std::size_t>& units, std::size_t most) {
+  std::vector<Holder*> resorts;
+  for (const std::size_t i : units) {
+    auto& holders = units_[i].holders;
+    const auto found = std::ranges::find_if(holders, &Holder::last_resort);
+    if (found != holders.end()) resorts.push_back(&*found);
   }
-  return any;
+  // A server that was silent may be slow. One that has ended a connection is probably down.
+  std::ranges::stable_partition(
+      resorts, [](const Holder* h) { return h->failure->code == ErrorCode::kTimeout; });
+  resorts.resize(std::min(resorts.size(), most));
+  for (Holder* holder : resorts) {
+    holder->failure.reset();
+    holder->noted = holder->last_resort = holder->read = false;
+    holder->patient = true;
+  }
+  return !resorts.empty();
 }
 
-Result<std::vector<GroupReader::Range>> GroupReader::Plan(const std::vector<Range>& wanted) {
+Result<std::vector<GroupReader::Range>> GroupReader::Plan(const std::vector<Range>& wanted,
+                                                          bool may_wait) {
   lost_.clear();
   sources_.clear();
   decoded_ = {};
@@ -225,11 +244,14 @@ Result<std::vector<GroupReader::Range>> GroupReader::Plan(const std::vector<Rang
   };
   // A data block that ends before this row stands for zeros, and costs nothing.
   std::vector<std::size_t> present;
+  std::vector<std::size_t> missing;
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (HasBytes(i) || units_[i].cell.have.Holds(needed_of(i))) present.push_back(i);
+    const bool here = HasBytes(i) || units_[i].cell.have.Holds(needed_of(i));
+    (here ? present : missing).push_back(i);
   }
   if (present.size() < code_->data_units()) {
-    if (UseLastResort()) return Plan(wanted);
+    const std::size_t lacking = code_->data_units() - present.size();
+    if (may_wait && UseLastResort(missing, lacking)) return Plan(wanted, may_wait);
     return std::unexpected(Unreadable());
   }
   // Those come first that are read anyway, and data come before parities.
@@ -274,6 +296,7 @@ void GroupReader::ReadUnit(std::size_t index, const Range& range) {
     auto read = ReadFrom(*holder, index, range);
     if (read) {
       unit.cell.local = holder->local;
+      holder->read = true;
       return;
     }
     unit.cell.have = {};
@@ -287,7 +310,7 @@ void GroupReader::ReadUnit(std::size_t index, const Range& range) {
 
 transfer::ReadHooks GroupReader::HooksFor(const Holder& holder) {
   transfer::ReadHooks hooks{.sockets = &sockets_};
-  if (read_.patient || holder.patient) return hooks;
+  if (holder.patient) return hooks;
   hooks.connect = kImpatience;
   if (read_.straggler == Timeout(0)) return hooks;
   hooks.connect = std::min(hooks.connect, read_.straggler);
@@ -327,14 +350,23 @@ Status GroupReader::ReadFrom(Holder& holder, std::size_t index, const Range& ran
 void GroupReader::NoteFailures() {
   for (auto& unit : units_) {
     for (auto& holder : unit.holders) {
+      if (!holder.failure && holder.read && holder.patient) {
+        failed_.shunned.erase(ServerName(holder.block));
+        failed_.shunned.erase(ReplicaName(holder.block));
+      }
       if (!holder.failure || holder.noted) continue;
       holder.noted = true;
-      const auto code = holder.failure->code;
-      const bool server = code == ErrorCode::kNetwork || code == ErrorCode::kTimeout;
-      shunned_.insert(server ? ServerName(holder.block) : ReplicaName(holder.block));
-      if (code == ErrorCode::kCorrupt) report_(holder.block);
+      NoteFailure(holder);
     }
   }
+}
+
+void GroupReader::NoteFailure(const Holder& holder) {
+  const auto code = holder.failure->code;
+  const bool server = code == ErrorCode::kNetwork || code == ErrorCode::kTimeout;
+  failed_.shunned[server ? ServerName(holder.block) : ReplicaName(holder.block)] = code;
+  if (server && holder.patient) failed_.given_up.insert(ServerName(holder.block));
+  if (code == ErrorCode::kCorrupt) report_(holder.block);
 }
 
 void GroupReader::Decode() {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -35,20 +36,32 @@ struct GroupRead {
   bool patient = false;
 };
 
+// Servers, and blocks at servers, that have failed for a stream, by name.
+struct FailedHolders {
+  // How they have failed. They are asked once others are not enough.
+  std::map<std::string, ErrorCode> shunned;
+  // Servers that have failed although they were waited for. They are asked no more.
+  std::set<std::string> given_up;
+
+  void Clear() {
+    shunned.clear();
+    given_up.clear();
+  }
+};
+
 // One thread at a time, except for Shutdown(). While a row of cells that was read from its
 // beginning is handed out, the next row of the range is fetched, and no further one. So the reader
 // holds two rows: at most twice as many cells as the group has blocks. It has one connection with
 // its buffer, and while a row is fetched one thread, for each block of the group. No thread
 // outlives the reader: its destructor ends the connections, and waits for those that are being
-// made.
+// made, and for the report of a bad block that only the next row has met.
 class GroupReader {
  public:
   using Report = std::function<void(const hadoop::hdfs::LocatedBlockProto&)>;
 
-  // `shunned` names servers, and blocks at servers, that are not asked; the reader adds those that
-  // fail. `report` is told of each block whose bytes contradict their checksums. Both outlive the
-  // reader.
-  GroupReader(std::shared_ptr<const GroupCode> code, GroupRead read, std::set<std::string>& shunned,
+  // The reader adds to `failed`, and takes out what can be read after all. `report` is told of each
+  // block whose bytes contradict their checksums. Both outlive the reader.
+  GroupReader(std::shared_ptr<const GroupCode> code, GroupRead read, FailedHolders& failed,
               Report report);
   ~GroupReader();
   GroupReader(const GroupReader&) = delete;
@@ -84,12 +97,14 @@ class GroupReader {
     hadoop::hdfs::LocatedBlockProto block;
     bool local = false;
     std::optional<Error> failure;
-    // The failure is in the set of what is shunned.
+    // The failure is among the failed holders of the stream.
     bool noted = false;
     // It was asked to hurry, or has failed for an earlier group: it is asked once more, with
     // patience, before the group counts as unreadable.
     bool last_resort = false;
     bool patient = false;
+    // It has sent cells of this group, after the last resort if it was one.
+    bool read = false;
   };
   // A cell of a block.
   struct Cell {
@@ -125,26 +140,31 @@ class GroupReader {
   [[nodiscard]] Status Show(std::uint64_t row, std::uint64_t in_row);
   // How many bytes of the row will be read.
   [[nodiscard]] std::uint64_t RowEnd(std::uint64_t row) const;
+  // Without the last resort: nobody may want the row, and whoever does must not wait for it first.
   void FetchAhead(std::uint64_t row);
   void AwaitFetch();
-  [[nodiscard]] Status Fetch(std::uint64_t row, std::uint64_t begin, std::uint64_t end);
+  [[nodiscard]] Status Fetch(std::uint64_t row, std::uint64_t begin, std::uint64_t end,
+                             bool may_wait);
   // The ranges to read now, by unit: those that are wanted, and the sources of those that are lost.
-  [[nodiscard]] Result<std::vector<Range>> Plan(const std::vector<Range>& wanted);
+  [[nodiscard]] Result<std::vector<Range>> Plan(const std::vector<Range>& wanted, bool may_wait);
   [[nodiscard]] bool HasBytes(std::size_t unit);
-  // Makes the holders usable that are the last resort. False if there are none.
-  [[nodiscard]] bool UseLastResort();
+  // Makes a holder of each of these units usable that is the last resort, for at most so many of
+  // them. False if there is none.
+  [[nodiscard]] bool UseLastResort(const std::vector<std::size_t>& units, std::size_t most);
   [[nodiscard]] transfer::ReadHooks HooksFor(const Holder& holder);
   [[nodiscard]] Status ReadAll(const std::vector<Range>& needed,
                                const std::vector<std::size_t>& of);
   void ReadUnit(std::size_t index, const Range& range);
   [[nodiscard]] Status ReadFrom(Holder& holder, std::size_t index, const Range& range);
+  // Tells the failed holders of the stream what this group has taught.
   void NoteFailures();
+  void NoteFailure(const Holder& holder);
   void Decode();
   [[nodiscard]] Error Unreadable();
 
   const std::shared_ptr<const GroupCode> code_;
   const GroupRead read_;
-  std::set<std::string>& shunned_;
+  FailedHolders& failed_;
   const Report report_;
   // Of all readers, also of those that are being opened.
   OpenSockets sockets_;

@@ -108,7 +108,7 @@ Result<std::span<const std::byte>> InputStream::FromGroup(std::uint64_t offset, 
       EBB_ASSIGN(const auto* group, locations_.At(offset));
       GroupRead read{path_, *group, end, options_.straggler, failures_ > 0};
       ReplaceGroup(std::make_unique<GroupReader>(
-          locations_.code(), std::move(read), shunned_,
+          locations_.code(), std::move(read), failed_holders_,
           [this](const LocatedBlockProto& replica) { Report(replica); }));
       EBB_TRY(Cancelled());
     }
@@ -279,14 +279,18 @@ Status InputStream::AskAgain(const Error& error) {
   if (failures_++ >= options_.most_failures) {
     // A later read begins anew.
     failures_ = 0;
-    locations_.Forget();
-    shunned_.clear();
+    ForgetServers();
     return std::unexpected(error);
   }
   std::this_thread::sleep_for(kFailureWait * failures_);
+  ForgetServers();
+  return {};
+}
+
+void InputStream::ForgetServers() {
   locations_.Forget();
   shunned_.clear();
-  return {};
+  failed_holders_.Clear();
 }
 
 void InputStream::TellOfCorruption() {

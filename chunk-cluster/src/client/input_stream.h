@@ -101,6 +101,8 @@ class InputStream {
   // Waits and forgets all locations, so that the namenode is asked again; the error, if there is no
   // hope.
   [[nodiscard]] Status AskAgain(const Error& error);
+  // Whatever was learnt of servers.
+  void ForgetServers();
   void TellOfCorruption();
   void Report(const hadoop::hdfs::LocatedBlockProto& replica);
   // At most `most` bytes at `offset` of a file that clients encode; servers send up to `end`.
@@ -122,6 +124,8 @@ class InputStream {
   // Where the reader's next byte is in the file.
   std::uint64_t reader_at_ = 0;
   std::set<std::string> shunned_;
+  // Instead, if clients encode the file.
+  FailedHolders failed_holders_;
   // Whether the block is decoded from the beginning; there is no server then.
   bool decodes_ = false;
   // The last block that could not be decoded. Proxies read it.

@@ -337,6 +337,54 @@ TEST_F(StripedTest, SilentServersThatAreNeededAreWaitedFor) {
   ExpectRead(text, "three servers are slow");
 }
 
+// Two servers end their connections, at once or after a silence, and a third one is slow.
+TEST_F(StripedTest, AServerThatIsDeadIsNotWaitedForByEachGroup) {
+  const auto text = Text(3 * kGroupBytes);
+  WriteFile(text);
+  for (const std::size_t i : {0, 1}) nodes_[i]->read_packets_until_end = 0;
+  nodes_[3]->read_delay_millis = 1000;
+  for (const bool silent : {false, true}) {
+    SCOPED_TRACE(silent);
+    Open(Timeout(300));
+    for (const std::size_t i : {0, 1}) nodes_[i]->read_delay_millis = silent ? 1000 : 0;
+    for (auto& node : nodes_) (void)node->TakeReads();
+    const auto in = OpenFile();
+    std::string out(text.size(), '\0');
+    const auto read = in->Read(std::as_writable_bytes(std::span(out)));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(out, text);
+    out.resize(4);
+    ASSERT_TRUE(in->ReadAt(50, std::as_writable_bytes(std::span(out))));
+    EXPECT_EQ(out, text.substr(50, 4));
+    // A server that was silent was asked once more.
+    for (const std::size_t i : {0, 1}) EXPECT_EQ(nodes_[i]->Reads().size(), silent ? 2U : 1U) << i;
+  }
+}
+
+// A silent server of the fake cluster would answer after 20 s.
+TEST_F(StripedTest, ASeekDoesNotWaitForARowThatNobodyWants) {
+  Open(Timeout(300));
+  namenode_->block_bytes = 3 * kCell;
+  const auto text = Text(3 * kData * kCell);
+  WriteFile(text);
+  for (const std::size_t i : {0, 1, 3}) nodes_[i]->bytes_until_stall = static_cast<int>(kCell);
+  const auto in = OpenFile();
+  ASSERT_TRUE(in->Next(1));
+  for (const std::size_t i : {0, 1, 3}) nodes_[i]->stalls_reads = true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  for (const std::size_t i : {0, 1, 3}) {
+    nodes_[i]->stalls_reads = false;
+    nodes_[i]->bytes_until_stall = 1'000'000'000;
+  }
+  const auto started = std::chrono::steady_clock::now();
+  ASSERT_TRUE(in->Seek(2 * kData * kCell));
+  std::string row(kData * kCell, '\0');
+  const auto read = in->Read(std::as_writable_bytes(std::span(row)));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(row, text.substr(2 * kData * kCell));
+  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(10));
+}
+
 TEST_F(StripedTest, WithoutAStragglersTimeServersAreWaitedFor) {
   Open(Timeout(0));
   const auto text = Text(kGroupBytes);
@@ -357,6 +405,23 @@ TEST_F(StripedTest, WrongBytesAreReported) {
   ASSERT_EQ(bad.locs_size(), 1);
   EXPECT_EQ(bad.locs(0).id().xferport(), nodes_[2]->info().id().xferport());
   EXPECT_EQ(bad.storageids(0), "storage-" + nodes_[2]->info().id().datanodeuuid());
+}
+
+TEST_F(StripedTest, WrongBytesThatOnlyTheNextRowHasAreReported) {
+  WriteFile(Text(kGroupBytes));
+  nodes_[1]->chunk_bytes = 4;
+  nodes_[1]->read_packet_bytes = kCell;
+  nodes_[1]->damages_reads = true;
+  auto in = OpenFile();
+  ASSERT_TRUE(in->Next(1));
+  // The parity is read once the cell of the second row is wrong.
+  for (int i = 0; i < 1000 && nodes_[kData]->Reads().empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ASSERT_EQ(nodes_[kData]->Reads().size(), 1U);
+  in.reset();
+  ASSERT_EQ(namenode_->bad().blocks_size(), 1);
+  EXPECT_EQ(namenode_->bad().blocks(0).b().blockid(), groups_[0].blockid() + 1);
 }
 
 TEST_F(StripedTest, AGroupThatIsBeingWrittenIsNotRead) {
