@@ -48,6 +48,8 @@ class BlockWriter {
   // After an error the block can be written no more, and its file not either.
   [[nodiscard]] Status Send(PacketPointer packet);
   // Waits until all servers have everything.
+  [[nodiscard]] Status AwaitAll();
+  // The same, and readers may know the bytes from now on.
   [[nodiscard]] Status Flush();
   // Ends the block with `end`, its last and empty packet.
   [[nodiscard]] Status Finish(PacketPointer end);
@@ -57,7 +59,6 @@ class BlockWriter {
 
  private:
   void Abandon();
-  [[nodiscard]] Status AwaitAll();
   // Takes a server out that has failed.
   void Lose(int server);
   // Replaces a broken pipeline by one of the other servers, and sends again what was not

@@ -186,6 +186,18 @@ Status OutputStream::FlushBytes(bool sync) {
   return {};
 }
 
+Status OutputStream::Drain() {
+  if (failure_) return std::unexpected(*failure_);
+  if (closed_) return Fail(ErrorCode::kInvalid, fmt::format("{} is closed", file_.path));
+  return Guarded(Caught(file_.path, [&] { return DrainBytes(); }));
+}
+
+Status OutputStream::DrainBytes() {
+  if (striped_) return {};
+  if (packet_) EBB_TRY(SendPacket(false));
+  return writer_ ? writer_->AwaitAll() : Status();
+}
+
 Status OutputStream::PersistLength() {
   FsyncRequestProto request;
   request.set_src(file_.path);

@@ -50,6 +50,10 @@ class OutputStream {
   // and Sync of a file that clients encode do nothing, and readers see a group of its blocks when
   // the group has ended.
   [[nodiscard]] Status Flush() { return FlushOrSync(false); }
+  // Returns when all servers have the bytes, for a writer that wants no more of them under way. It
+  // promises readers nothing, so that the block needs another server no sooner than without it; see
+  // ReplacementPolicy.
+  [[nodiscard]] Status Drain();
   // Returns when the bytes are on the disks of all servers.
   [[nodiscard]] Status Sync() { return FlushOrSync(true); }
   // Returns when the file is complete at the namenode.
@@ -69,6 +73,7 @@ class OutputStream {
   [[nodiscard]] Status WriteBytes(std::span<const std::byte> data);
   [[nodiscard]] Status FlushOrSync(bool sync);
   [[nodiscard]] Status FlushBytes(bool sync);
+  [[nodiscard]] Status DrainBytes();
   [[nodiscard]] Status PersistLength();
   [[nodiscard]] Status Finish();
   // The bytes that a packet from the current offset on may have.

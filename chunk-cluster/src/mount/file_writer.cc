@@ -131,7 +131,7 @@ Status FileWriter::WriteNow(std::uint64_t offset, bool appends, std::span<const 
   length_ += data.size();
   const auto dirty = std::min(dirty_bytes_ + data.size(), window_bytes_);
   if (dirty_.Change(std::exchange(dirty_bytes_, dirty), dirty)) return {};
-  EBB_TRY(Guarded(stream_->Flush()));
+  EBB_TRY(Guarded(stream_->Drain()));
   CountDirty(0);
   return {};
 }

@@ -188,6 +188,10 @@ TEST_F(WriterTest, TooManyBytesInFlightAreWaitedFor) {
   ASSERT_TRUE(writer.Write(9'000, false, Bytes(text)));
   EXPECT_EQ(few.total(), 0);
   EXPECT_EQ(node_.Bytes(101).size(), 18'000);
+  EXPECT_EQ(namenode_.synced(), -1) << "readers need not see the bytes";
+  ASSERT_TRUE(writer.Write(18'000, false, Bytes("abc")));
+  ASSERT_TRUE(writer.Complete(false));
+  EXPECT_EQ(node_.Bytes(101), text + text + "abc");
 }
 
 TEST_F(WriterTest, ALengthIsKeptAndNeverGrows) {
