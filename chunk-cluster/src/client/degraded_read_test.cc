@@ -337,6 +337,18 @@ TEST_F(DegradedReadTest, ASlowServerThatIsFirstGoesOn) {
   EXPECT_LT(Clock::now() - begin, 4s);
 }
 
+// At most 30 silences: races begin at the first one and 1, 2, 4 and 8 silences later.
+TEST_F(DegradedReadTest, RacesThatFailBecomeRare) {
+  SCOPED_TRACE(Seed());
+  refusal_ = "org.apache.hadoop.hdfs.BlockMissingException";
+  holder().read_delay_millis = 1500;
+  Open(50ms);
+  ExpectReads();
+  EXPECT_EQ(in_->counts().decoded_bytes, 0U);
+  EXPECT_GE(Requests().size(), 3U);
+  EXPECT_LE(Requests().size(), 5U);
+}
+
 TEST_F(DegradedReadTest, TheBytesAreRightWhoeverIsFirst) {
   SCOPED_TRACE(Seed());
   for (int i = 0; i < 20 && !HasFatalFailure(); ++i) {

@@ -113,9 +113,14 @@ Result<std::span<const std::byte>> HolderReader::Next(std::size_t most) {
 }
 
 void HolderReader::StartHedge() {
+  ++silences_;
   const std::lock_guard lock(mutex_);
   if (stopped_ || position_ == range_.end) return;
-  if (hedge_ && !hedge_->ended()) return;
+  if (hedge_) {
+    if (!hedge_->ended() || silences_ < silences_between_) return;
+    silences_between_ *= 2;
+  }
+  silences_ = 0;
   try {
     const BlockRange rest{range_.path, range_.block, position_, range_.end};
     auto excluded = hedging_.excluded;

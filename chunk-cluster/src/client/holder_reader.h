@@ -1,6 +1,7 @@
 // Reads a range of a block at a server that holds it, and around that server while it is silent.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -25,9 +26,11 @@ struct Hedging {
   [[nodiscard]] bool wanted() const { return planner != nullptr && straggler > Timeout(0); }
 };
 
-// While the server is silent, a thread decodes the rest of the range: one at a time, and after a
-// failure another one. The first that has bytes goes on, and the other one is closed. With hedging,
-// a server that accepts no connection within `straggler` has failed.
+// While the server is silent, a thread decodes the rest of the range: one at a time. After a
+// failure another one begins, each time after twice as many silences as the time before, because a
+// cluster that cannot decode may have too much to do already. The first that has bytes goes on, and
+// the other one is closed. With hedging, a server that accepts no connection within `straggler` has
+// failed.
 class HolderReader final : public RangeReader {
  public:
   HolderReader(const hadoop::hdfs::DatanodeIDProto& server, BlockRange range, Hedging hedging);
@@ -56,6 +59,10 @@ class HolderReader final : public RangeReader {
   bool stopped_ = false;
   std::unique_ptr<DecodedReader> decoded_;
   std::unique_ptr<Hedge> hedge_;
+  // Of the reading thread: the silences since the last hedge began, and how many the next one waits
+  // for.
+  std::uint64_t silences_ = 0;
+  std::uint64_t silences_between_ = 1;
 };
 
 }  // namespace ebb::client
