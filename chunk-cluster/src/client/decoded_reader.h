@@ -28,7 +28,8 @@ class DecodedReader final : public RangeReader {
   DecodedReader(ReadPlanSource& planner, BlockRange range, const std::set<std::string>& excluded);
   ~DecodedReader() override;
 
-  // Returns once the first slice is decoded. kBusy if the process has no free slot for 2 s.
+  // Returns once the first slice is decoded. kBusy if the process has no free slot for 2 s, or has
+  // had none since another stream waited for so long.
   [[nodiscard]] Status Start() override;
   [[nodiscard]] Result<std::span<const std::byte>> Next(std::size_t most) override;
   [[nodiscard]] bool decoded() const override { return true; }

@@ -16,7 +16,9 @@ DecodingSlots& DecodingSlots::OfProcess() {
 
 DecodingSlots::Slot DecodingSlots::Take(Timeout timeout, const std::atomic<bool>& stopped) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [&] { return free_ > 0 || stopped; });
+  if (!hopeless_) {
+    hopeless_ = !changed_.wait_for(lock, timeout, [&] { return free_ > 0 || stopped; });
+  }
   if (free_ == 0 || stopped) return nullptr;
   --free_;
   return Slot(this);
@@ -31,6 +33,7 @@ void DecodingSlots::Wake() {
 void DecodingSlots::Release() {
   const std::lock_guard lock(mutex_);
   ++free_;
+  hopeless_ = false;
   changed_.notify_all();
 }
 

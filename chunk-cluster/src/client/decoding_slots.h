@@ -26,7 +26,9 @@ class DecodingSlots {
   // as sources stall. See DecodedReader.
   [[nodiscard]] static DecodingSlots& OfProcess();
 
-  // Waits at most so long, and not after `stopped`. Null if there is no slot.
+  // Waits at most so long, and not after `stopped`, and not at all from a wait in vain on until a
+  // slot is given back: streams that nobody reads may keep theirs for long. Null if there is no
+  // slot.
   [[nodiscard]] Slot Take(Timeout timeout, const std::atomic<bool>& stopped);
   // Lets calls that wait look at their `stopped`.
   void Wake();
@@ -37,6 +39,8 @@ class DecodingSlots {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t free_;
+  // Since the last slot was given back, a call has waited in vain.
+  bool hopeless_ = false;
 };
 
 }  // namespace ebb::client

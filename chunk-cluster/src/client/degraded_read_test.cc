@@ -408,7 +408,6 @@ TEST(DecodingSlotsTest, AReadWaitsForASlotUnlessItIsStopped) {
   std::atomic<bool> stopped = false;
   auto only = slots.Take(0ms, stopped);
   ASSERT_TRUE(only);
-  EXPECT_FALSE(slots.Take(10ms, stopped));
   {
     const std::jthread other([&] {
       std::this_thread::sleep_for(100ms);
@@ -417,6 +416,7 @@ TEST(DecodingSlotsTest, AReadWaitsForASlotUnlessItIsStopped) {
     EXPECT_TRUE(slots.Take(20s, stopped));
   }
   only = slots.Take(0ms, stopped);
+  ASSERT_TRUE(only);
   const auto begin = Clock::now();
   const std::jthread canceller([&] {
     std::this_thread::sleep_for(100ms);
@@ -425,6 +425,24 @@ TEST(DecodingSlotsTest, AReadWaitsForASlotUnlessItIsStopped) {
   });
   EXPECT_FALSE(slots.Take(20s, stopped));
   EXPECT_LT(Clock::now() - begin, 10s);
+}
+
+TEST(DecodingSlotsTest, AfterAWaitInVainNoneWaitsUntilASlotIsFree) {
+  DecodingSlots slots(1);
+  const std::atomic<bool> stopped = false;
+  auto only = slots.Take(0ms, stopped);
+  EXPECT_FALSE(slots.Take(10ms, stopped));
+  const auto begin = Clock::now();
+  EXPECT_FALSE(slots.Take(20s, stopped));
+  EXPECT_LT(Clock::now() - begin, 10s);
+  only.reset();
+  only = slots.Take(0ms, stopped);
+  ASSERT_TRUE(only);
+  const std::jthread other([&] {
+    std::this_thread::sleep_for(100ms);
+    only.reset();
+  });
+  EXPECT_TRUE(slots.Take(20s, stopped));
 }
 
 TEST_F(DegradedReadTest, ADegradedReadIsCancelled) {
