@@ -5,8 +5,10 @@ import io.ebbfs.namenode.audit.QuotaFinding.UncountedTypes;
 import io.ebbfs.namenode.audit.QuotaFinding.UnknownDeletions;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongBytes;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongMark;
+import io.ebbfs.namenode.audit.QuotaFinding.WrongPolicy;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongSums;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.store.BytesByPolicy;
 import io.ebbfs.namenode.store.Key;
@@ -231,11 +233,28 @@ public final class QuotaCheck {
             row.getId(),
             row.getCountedIn(),
             first.isEmpty() ? "nothing" : first.get().getCountedIn());
-      } else if (row.getCountedTypes() && first.get().getPolicy() != row.getStoragePolicy()) {
-        damage(
-            "directory %d has the storage policy %d, but its shards say %d",
-            row.getId(), row.getStoragePolicy(), first.get().getPolicy());
+      } else if (row.getCountedTypes()) {
+        compareTypes(row, first.get());
       }
+    }
+  }
+
+  /** Of a directory whose row says that bytes in it count by type of storage. */
+  private void compareTypes(InodeRow row, QuotaRow first) throws IOException {
+    if (first.getPolicy() != row.getStoragePolicy()) {
+      listener.found(
+          new WrongPolicy(
+              row.getId(),
+              "%s has the storage policy %d, but its shards say %d: set another policy on it, and the old one again"
+                  .formatted(named(row.getId()), row.getStoragePolicy(), first.getPolicy())));
+    }
+    boolean isLimited = first.getLimits().getTypesCount() > 0; // that is told with the sums
+    if (first.getComplete() && !first.getTypesComplete() && !isLimited) {
+      listener.found(
+          new UncountedTypes(
+              row.getId(),
+              "%s is to count by type of storage, and not all that lies in it is known to do so: --mend counts it"
+                  .formatted(named(row.getId()))));
     }
   }
 
@@ -285,6 +304,14 @@ public final class QuotaCheck {
     }
     return get(
         Tables.INODE, Tables.inode(name.get().getParentId(), name.get().getName().toByteArray()));
+  }
+
+  /** A directory for an operator who is to do something about it. */
+  private String named(long id) throws IOException {
+    return store
+        .transact(id, Durability.RELAXED, transaction -> PathResolver.pathOf(transaction, id))
+        .map(path -> "directory %d (%s)".formatted(id, path))
+        .orElse("directory " + id);
   }
 
   private boolean isWhole(long home, boolean types) throws IOException {
@@ -361,8 +388,8 @@ public final class QuotaCheck {
       listener.found(
           new UncountedTypes(
               id,
-              "directory %d has limits of types of storage, and counts all bytes as bytes on DISK"
-                  .formatted(id)));
+              "%s has limits of types of storage, and counts all bytes as bytes on DISK until --mend counts them by type. Afterwards a file without a storage policy counts on no type. Set the policy HOT on the directory first if its DISK limit shall go on to hold"
+                  .formatted(named(id))));
     }
   }
 

@@ -17,8 +17,9 @@ sealed interface QuotaFinding {
   record UnknownDeletions(Difference difference, String text) implements QuotaFinding {}
 
   /**
-   * A directory has limits of types of storage, and not all bytes in it are counted by type,
-   * because an older version has set the limits. Until they are, all bytes count as bytes on DISK.
+   * A directory has limits of types of storage, or its row says that bytes in it count by type, and
+   * not all are known to do so. An older version has set the limits, or has counted the directory,
+   * or a walk goes on or was broken off. Where limits are, all bytes count as bytes on DISK.
    */
   record UncountedTypes(long directoryId, String text) implements QuotaFinding {}
 
@@ -32,6 +33,12 @@ sealed interface QuotaFinding {
    * @param home the counted directory where the inode should count; 0 if it should count nowhere
    */
   record WrongMark(long home, String text) implements QuotaFinding {}
+
+  /**
+   * The shards of a directory know another storage policy than its row, because an older version
+   * has counted the directory. A policy that is set anew puts that right.
+   */
+  record WrongPolicy(long directoryId, String text) implements QuotaFinding {}
 
   /** Rows contradict each other in a way that nothing here mends. */
   record Damage(String text) implements QuotaFinding {}

@@ -5,6 +5,7 @@ import io.ebbfs.namenode.audit.QuotaFinding.UncountedTypes;
 import io.ebbfs.namenode.audit.QuotaFinding.UnknownDeletions;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongBytes;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongMark;
+import io.ebbfs.namenode.audit.QuotaFinding.WrongPolicy;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongSums;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
@@ -60,6 +61,8 @@ final class QuotaMender {
           store, bytes.inodeId(), transaction -> countBytes(transaction, bytes.inodeId()));
     } else if (finding instanceof WrongMark mark) {
       countTree(mark.home());
+    } else if (finding instanceof WrongPolicy) {
+      throw new IOException("--mend leaves that as it is");
     } else if (finding instanceof Damage) {
       throw new IOException("this is not mended: restore a backup, or ask for help");
     }

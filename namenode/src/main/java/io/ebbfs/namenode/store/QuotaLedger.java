@@ -59,7 +59,7 @@ final class QuotaLedger {
 
   /**
    * A counted directory that leaves a counted directory above it, or enters one, or is removed, or
-   * gets another storage policy.
+   * gets another storage policy where bytes count by type of storage.
    *
    * @param policies what the directory says above it to what has no policy from below: before the
    *     move and after it
@@ -148,11 +148,14 @@ final class QuotaLedger {
     }
   }
 
+  /**
+   * Without types the shards keep the policy that they had. It is put right when the directory
+   * begins to count by type.
+   */
   private static boolean movesSums(InodeRow before, InodeRow after) {
-    return before.getCountedIn() != after.getCountedIn()
-        || before.getStoragePolicy() != after.getStoragePolicy()
-        // An older version has not kept the policy in the sums.
-        || !before.getCountedTypes() && after.getCountedTypes();
+    boolean hasNewPolicy =
+        !before.getCountedTypes() || before.getStoragePolicy() != after.getStoragePolicy();
+    return before.getCountedIn() != after.getCountedIn() || after.getCountedTypes() && hasNewPolicy;
   }
 
   private void addToAll(QuotaChanges.Sides inode) throws IOException {

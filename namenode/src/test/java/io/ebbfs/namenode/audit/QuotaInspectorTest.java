@@ -361,10 +361,48 @@ class QuotaInspectorTest {
     assertThat(inspect(false).texts())
         .singleElement()
         .asString()
-        .contains("counts all bytes as bytes on DISK");
+        .contains("(/a) has limits")
+        .contains("counts all bytes as bytes on DISK")
+        .contains("Set the policy HOT on the directory first");
     assertThat(inspect(true).mended()).isEqualTo(1);
     assertThat(inspect(false).found()).isZero();
     assertThat(inode("/a/b").row().getCountedTypes()).isTrue();
+  }
+
+  /** As a version has counted it that kept no types and renamed it among trees with types. */
+  @Test
+  void aDirectoryThatAnOlderVersionHasCountedIsToldAndCountedByType() throws Exception {
+    mkdirs("/a/b/c");
+    limitSsd("/a");
+    policy("/a/b", "HOT");
+    rewriteShard("/a/b", 0, row -> row.clearTypesComplete());
+    assertThat(inspect(false).texts())
+        .singleElement()
+        .asString()
+        .contains("(/a/b) is to count by type of storage");
+    assertThat(inspect(true).mended()).isEqualTo(1);
+    assertThat(inspect(false).found()).isZero();
+  }
+
+  @Test
+  void aPolicyThatTheShardsDoNotKnowIsPutRightBySettingItAnew() throws Exception {
+    mkdirs("/a/b/c");
+    limitSsd("/a");
+    policy("/a/b", "HOT");
+    for (int shard = 0; shard < QuotaRows.SHARDS; shard++) {
+      rewriteShard("/a/b", shard, row -> row.clearPolicy());
+    }
+    Run told = inspect(true);
+    assertThat(told.mended()).isZero();
+    assertThat(told.texts())
+        .singleElement()
+        .asString()
+        .contains("(/a/b) has the storage policy 7, but its shards say 0")
+        .contains("set another policy on it, and the old one again")
+        .doesNotContain("backup");
+    policy("/a/b", "COLD");
+    policy("/a/b", "HOT");
+    assertThat(inspect(false).found()).isZero();
   }
 
   @Test

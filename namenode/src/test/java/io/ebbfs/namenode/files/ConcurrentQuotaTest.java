@@ -328,6 +328,32 @@ class ConcurrentQuotaTest {
             namenodes.get(0).tree().keySet().stream().filter(p -> p.startsWith("/big/")).count());
   }
 
+  /** Nobody hears that somebody else counts the same directory. */
+  @Test
+  void clientsSetPoliciesOfTheSameSmallDirectories() throws Exception {
+    int directories = 30;
+    for (int i = 0; i < directories; i++) {
+      namenodes.get(0).touch("/q/" + i + "/f");
+    }
+    NamespaceFixture first = namenodes.get(0);
+    first.quotas.set(first.root(), "/q", KEEP, 1_000, StorageType.SSD);
+    List<Callable<Void>> clients = new ArrayList<>();
+    for (int i = 0; i < THREADS; i++) {
+      NamespaceFixture namenode = namenodes.get(i % namenodes.size());
+      String policy = POLICIES.get(i % POLICIES.size());
+      clients.add(
+          () -> {
+            for (int directory = 0; directory < directories; directory++) {
+              namenode.policies.set(namenode.root(), "/q/" + directory, policy);
+            }
+            return null;
+          });
+    }
+    inParallel(clients);
+    assertThat(QuotaCheck.run(first.store)).isEmpty();
+    assertThat(totals("/q/0").typesComplete()).isTrue();
+  }
+
   private static void churn(NamespaceFixture namenode, Random random) {
     String some = "/big/" + random.nextInt(7) + "/" + random.nextInt(3);
     String other = "/big/" + random.nextInt(7) + "/" + random.nextInt(3);

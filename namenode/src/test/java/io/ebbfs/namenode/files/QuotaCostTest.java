@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.namenode.audit.QuotaCheck;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.InMemoryStore;
@@ -118,6 +119,17 @@ class QuotaCostTest {
     assertThat(real.store.scanAll(Tables.QUOTA, null, 100))
         .hasSize(QuotaRows.SHARDS)
         .allMatch(row -> row.value().getByPolicyCount() == 0);
+  }
+
+  @Test
+  void withoutAQuotaByTypeAPolicyOfACountedDirectoryWritesNoRowOfAQuota() throws IOException {
+    create("/d/in/f");
+    real.quotas.set(real.root(), "/d", 1_000, KEEP, null);
+    real.quotas.set(real.root(), "/d/in", 1_000, KEEP, null);
+    assertThat(written(() -> real.policies.set(real.root(), "/d/in", "ALL_SSD")))
+        .isEqualTo(Map.of("inode", 1));
+    real.quotas.set(real.root(), "/d", KEEP, 1_000_000, StorageType.SSD);
+    assertThat(QuotaCheck.run(real.store)).as("the sums know the policy now").isEmpty();
   }
 
   @Test

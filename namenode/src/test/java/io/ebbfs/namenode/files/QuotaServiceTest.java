@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.PathIsNotDirectoryException;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.DSQuotaExceededException;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
@@ -173,29 +174,14 @@ class QuotaServiceTest {
   // ---- bounds of what holds threads
   // ----------------------------------------------------------------
 
-  /** Walks that stand still, because somebody holds a row that each of them needs. */
   @Test
   void twoTreesAreCountedAtOnceAndOneWalkCountsATree() throws Exception {
     for (String top : List.of("/a", "/b", "/c", "/whole")) {
-      real.touch(top + "/f");
+      real.touch(top + "/in/f");
     }
     limit("/whole", 10, KEEP);
-    List<RowLock> held = new ArrayList<>();
-    for (String top : List.of("/a", "/b")) {
-      held.add(
-          RowLock.exclusive(
-              Tables.INODE,
-              Tables.inode(real.status(top).getFileId(), "f".getBytes(StandardCharsets.UTF_8))));
-    }
-    held.sort(null);
-    List<CompletableFuture<Void>> walks = new ArrayList<>();
-    real.store.transact(
-        0,
-        transaction -> {
-          transaction.lock(held);
-          walks.add(inBackground(() -> limit("/a", 10, KEEP)));
-          walks.add(inBackground(() -> limit("/b", 10, KEEP)));
-          awaitShards(3 * QuotaRows.SHARDS);
+    whileAAndBAreCounted(
+        () -> {
           assertThatThrownBy(() -> limit("/c", 10, KEEP))
               .isInstanceOf(RetriableException.class)
               .hasMessageContaining("2 other trees");
@@ -205,14 +191,60 @@ class QuotaServiceTest {
           assertThatThrownBy(() -> real.renames.rename2(real.root(), "/c", "/whole/c", false))
               .isInstanceOf(RetriableException.class);
           limit("/whole", 20, KEEP);
+        });
+    limit("/c", 10, KEEP);
+    limit("/a", 11, KEEP);
+    assertThat(used("/a").names()).isEqualTo(3);
+  }
+
+  @Test
+  void aDirectoryWithFewFilesIsCountedWhileTwoTreesAre() throws Exception {
+    for (String file : List.of("/a/in/f", "/b/in/f", "/q/few/f", "/q/tree/in/f")) {
+      real.touch(file);
+    }
+    for (int i = 0; i < 200; i++) {
+      real.touch("/q/many/" + i);
+    }
+    real.mkdirs("/q/empty");
+    real.quotas.set(real.root(), "/q", KEEP, 1_000, StorageType.SSD);
+    whileAAndBAreCounted(
+        () -> {
+          real.policies.set(real.root(), "/q/empty", "ALL_SSD");
+          real.policies.set(real.root(), "/q/few", "ALL_SSD");
+          for (String path : List.of("/q/tree", "/q/many")) {
+            assertThatThrownBy(() -> real.policies.set(real.root(), path, "ALL_SSD"))
+                .isInstanceOf(RetriableException.class);
+          }
+        });
+    assertThat(used("/q/few").names()).isEqualTo(2);
+  }
+
+  /** Walks that stand still, because somebody holds a row that each of them needs. */
+  private void whileAAndBAreCounted(Call call) throws Exception {
+    int shards = real.rows(Tables.QUOTA);
+    List<RowLock> held = new ArrayList<>();
+    for (String top : List.of("/a", "/b")) {
+      held.add(
+          RowLock.exclusive(
+              Tables.INODE,
+              Tables.inode(
+                  real.status(top + "/in").getFileId(), "f".getBytes(StandardCharsets.UTF_8))));
+    }
+    held.sort(null);
+    List<CompletableFuture<Void>> walks = new ArrayList<>();
+    real.store.transact(
+        0,
+        transaction -> {
+          transaction.lock(held);
+          walks.add(inBackground(() -> limit("/a", 10, KEEP)));
+          walks.add(inBackground(() -> limit("/b", 10, KEEP)));
+          awaitShards(shards + 2 * QuotaRows.SHARDS);
+          call.run();
           return null;
         });
     for (CompletableFuture<Void> walk : walks) {
       walk.get(60, TimeUnit.SECONDS);
     }
-    limit("/c", 10, KEEP);
-    limit("/a", 11, KEEP);
-    assertThat(used("/a").names()).isEqualTo(2);
   }
 
   private void awaitShards(int rows) throws IOException {

@@ -316,8 +316,44 @@ class TypeQuotaTest {
     assertThat(used("/").typeBytes().get(SSD)).isEqualTo(13L);
   }
 
-  // ---- renames
+  /** The sums learn the policy of a counted directory when its bytes begin to count by type. */
+  @Test
+  void aPolicyOfACountedDirectoryMayBeOlderThanTheQuotaByType() throws IOException {
+    real.mkdirs("/q/d/e");
+    real.quotas.set(real.root(), "/q", 100, KEEP, null);
+    real.quotas.set(real.root(), "/q/d", 100, KEEP, null);
+    limit("/q/d/e", DISK, MUCH);
+    write("/q/d/e/f", 10);
+    write("/q/d/g", 1);
+    policy("/q/d", "ALL_SSD");
+    assertThat(types("/q/d/e")).isEqualTo(Map.of(SSD, 30L));
+    policy("/q/d", "ONE_SSD");
+    limit("/q", SSD, MUCH);
+    assertThat(types("/q")).isEqualTo(Map.of(SSD, 11L, DISK, 22L));
+    policy("/q/d", "ALL_SSD");
+    assertThat(types("/q")).isEqualTo(Map.of(SSD, 33L));
+  }
+
+  // ---- concat and renames
   // ------------------------------------------------------------------------------------
+
+  /** HDFS asks no limit of a type here, because the replication is the same. */
+  @Test
+  void aConcatIsComparedWithTheTypesOfTheTarget() throws IOException {
+    policy("/q", "HOT");
+    limit("/q", SSD, 40);
+    write("/q/target", 10);
+    policy("/q/target", "ALL_SSD");
+    write("/q/source", 10);
+    List<String> sources = List.of("/q/source");
+    assertThatThrownBy(() -> real.concat.concat(real.root(), "/q/target", sources))
+        .isInstanceOf(QuotaByStorageTypeExceededException.class)
+        .hasMessageContaining("SSD");
+    assertThat(types("/q")).isEqualTo(Map.of(SSD, 30L, DISK, 30L));
+    limit("/q", SSD, 60);
+    real.concat.concat(real.root(), "/q/target", sources);
+    assertThat(types("/q")).isEqualTo(Map.of(SSD, 60L));
+  }
 
   @Test
   void aRenameCountsByThePolicyOfTheNewPlace() throws IOException {

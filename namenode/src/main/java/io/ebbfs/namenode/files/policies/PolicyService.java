@@ -46,8 +46,9 @@ public final class PolicyService {
    *
    * @throws HadoopIllegalArgumentException if there is no policy of that name, or if a file cannot
    *     have it any more
-   * @throws org.apache.hadoop.ipc.RetriableException if this namenode counts other trees; a stock
-   *     client repeats its call
+   * @throws org.apache.hadoop.ipc.RetriableException if the tree must be counted first, is not
+   *     small, and waits for other trees that this namenode counts. A stock client that knows
+   *     several namenodes repeats its call, and one of a single namenode fails
    */
   public void set(Caller caller, String src, String name) throws IOException {
     BlockStoragePolicy policy = named(name);

@@ -42,7 +42,8 @@ public final class TreeCounter {
 
   /**
    * A walk holds the thread of its call for as long as the tree is large, and heartbeats need
-   * threads of the same pool. So a further walk is refused, and the client repeats the call.
+   * threads of the same pool. So a further walk is refused, and the client repeats the call. A
+   * directory that one transaction marks needs no walk.
    */
   static final int MOST_WALKS = 2;
 
@@ -80,8 +81,10 @@ public final class TreeCounter {
    *
    * @param types whether bytes must count by type of storage, too; where they do so already, they
    *     go on doing so
-   * @throws RetriableException if {@link #MOST_WALKS} other calls count trees, or one of them
-   *     counts this tree; a stock client repeats its call
+   * @throws RetriableException if the directory has other directories in it, or more than a few
+   *     entries, and {@link #MOST_WALKS} other calls count trees, or one of them counts this tree.
+   *     A stock client that knows several namenodes repeats its call, and one of a single namenode
+   *     fails
    */
   public void count(long directoryId, boolean types) throws IOException {
     if (isWhole(directoryId, types)) {
@@ -91,6 +94,9 @@ public final class TreeCounter {
     StoreFormat.raiseToQuotas(store);
     if (types) {
       StoreFormat.raiseToTypeQuotas(store);
+    }
+    if (isSmall(page(new Visit(directoryId))) && countSmall(directoryId, types)) {
+      return;
     }
     Set<Long> begun = new HashSet<>();
     try {
@@ -164,16 +170,48 @@ public final class TreeCounter {
     Begun walked = begin(directoryId, types);
     if (walked != Begun.NOTHING) {
       walk(directoryId, begun);
-      OptimisticTransactions.transact(
-          store,
-          directoryId,
-          transaction -> {
-            if (QuotaRows.totals(transaction, directoryId).isPresent()) {
-              QuotaRows.complete(transaction, directoryId, walked == Begun.WITH_TYPES);
-            }
-            return null;
-          });
+      end(directoryId, walked);
     }
+  }
+
+  /** Whether the first entries of a directory are all it has, and none of them is a directory. */
+  private static boolean isSmall(List<Inode> firstPage) {
+    return firstPage.size() < PAGE && firstPage.stream().noneMatch(Inode::isDirectory);
+  }
+
+  /**
+   * Has a directory counted that was small a moment ago. No place among the walks is taken, and
+   * several calls may do so at once: marking twice does nothing more.
+   *
+   * @return false if the directory is not small any more, and must be walked
+   */
+  private boolean countSmall(long directoryId, boolean types) throws IOException {
+    Begun begun = begin(directoryId, types);
+    if (begun == Begun.NOTHING) {
+      return true;
+    }
+    List<Inode> page = page(new Visit(directoryId));
+    if (!isSmall(page)) {
+      return false;
+    }
+    if (!page.isEmpty() && !mark(directoryId, directoryId, page).isEmpty()) {
+      return false;
+    }
+    end(directoryId, begun);
+    return true;
+  }
+
+  /** Notes that everything in a directory is counted. */
+  private void end(long directoryId, Begun walked) throws IOException {
+    OptimisticTransactions.transact(
+        store,
+        directoryId,
+        transaction -> {
+          if (QuotaRows.totals(transaction, directoryId).isPresent()) {
+            QuotaRows.complete(transaction, directoryId, walked == Begun.WITH_TYPES);
+          }
+          return null;
+        });
   }
 
   /** What a walk has to do. */
@@ -303,7 +341,11 @@ public final class TreeCounter {
    * @param counted those that are counted by themselves
    * @param types whether bytes in the latter must count by type of storage, too
    */
-  private record Found(List<Long> below, List<Long> counted, boolean types) {}
+  private record Found(List<Long> below, List<Long> counted, boolean types) {
+    private boolean isEmpty() {
+      return below.isEmpty() && counted.isEmpty();
+    }
+  }
 
   /** Marks entries of a directory. */
   private Found mark(long top, long directoryId, List<Inode> entries) throws IOException {
