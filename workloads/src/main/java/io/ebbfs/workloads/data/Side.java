@@ -1,5 +1,6 @@
 package io.ebbfs.workloads.data;
 
+import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.process.ProcessId;
 import io.ebbfs.testbed.process.ProcessUsage;
 import java.io.IOException;
@@ -35,6 +36,15 @@ record Side(ComparedSystem system, DataClient client, DataClient nativeClient, D
 
   String name() {
     return system.name();
+  }
+
+  /** The bytes of blocks on the disks of all servers. */
+  long blockBytes() throws ClusterException, IOException {
+    long sum = 0;
+    for (int server = 0; server < system.transferPorts().size(); server++) {
+      sum += BlocksOnDisk.bytes(system.disks(server));
+    }
+    return sum;
   }
 
   /** Ends the clients. */

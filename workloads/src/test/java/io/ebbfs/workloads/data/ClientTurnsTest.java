@@ -3,7 +3,10 @@ package io.ebbfs.workloads.data;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.cluster.StockClient;
+import io.ebbfs.testbed.process.ProcessId;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -13,8 +16,54 @@ class ClientTurnsTest {
   private static final ClientWork WRITE = ClientWork.ahead("write", 16, "2");
   private static final DataClient STOCK = new DataClient(null);
   private static final DataClient NATIVE = new DataClient(null);
-  private static final Side EBBFS = new Side(null, STOCK, NATIVE, STOCK);
-  private static final Side HDFS = new Side(null, STOCK, null, STOCK);
+  private static final Side EBBFS = new Side(new WithoutServers(), STOCK, NATIVE, STOCK);
+  private static final Side HDFS = new Side(new WithoutServers(), STOCK, null, STOCK);
+
+  /** A system that holds no blocks. */
+  private static final class WithoutServers implements ComparedSystem {
+    @Override
+    public String name() {
+      return EBBFS;
+    }
+
+    @Override
+    public StockClient client() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<ProcessId> namenode() {
+      return List.of();
+    }
+
+    @Override
+    public List<ProcessId> servers() {
+      return List.of();
+    }
+
+    @Override
+    public List<Integer> transferPorts() {
+      return List.of();
+    }
+
+    @Override
+    public void kill(int server) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void restart(int server) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<Path> disks(int server) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void close() {}
+  }
 
   /** Keeps what it is told; a run has the number of the measurement as its bytes. */
   private static final class Recorded implements RowGroup.Recorder {
@@ -72,6 +121,13 @@ class ClientTurnsTest {
     take(EBBFS, 1);
     assertThat(worked).containsExactly(STOCK, NATIVE);
     assertThat(recorder.rows).containsExactly("stock x16: 1", "native x16, stock x16: 2");
+  }
+
+  @Test
+  void theOrderChangesWithEachRound() throws Exception {
+    take(EBBFS, 2);
+    assertThat(worked).containsExactly(NATIVE, STOCK);
+    assertThat(recorder.rows).containsExactly("native x16, stock x16: 1", "stock x16: 2");
   }
 
   @Test
