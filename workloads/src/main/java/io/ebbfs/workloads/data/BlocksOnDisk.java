@@ -1,12 +1,14 @@
 package io.ebbfs.workloads.data;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** The files of blocks on disks. EbbFS and HDFS name them alike. */
 final class BlocksOnDisk {
@@ -38,11 +40,29 @@ final class BlocksOnDisk {
     }
   }
 
+  /** What a server deletes meanwhile is left out. */
   private static List<Path> below(Path disk) throws IOException {
-    try (Stream<Path> files = Files.walk(disk)) {
-      return files.filter(file -> file.getFileName().toString().startsWith("blk_")).toList();
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
-    }
+    List<Path> blocks = new ArrayList<>();
+    Files.walkFileTree(
+        disk,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            if (file.getFileName().toString().startsWith("blk_")) {
+              blocks.add(file);
+            }
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFileFailed(Path file, IOException failure)
+              throws IOException {
+            if (failure instanceof NoSuchFileException) {
+              return FileVisitResult.CONTINUE;
+            }
+            throw failure;
+          }
+        });
+    return blocks;
   }
 }
