@@ -188,6 +188,7 @@ Result<LocatedBlocksProto> FileSystem::Blocks(const std::string& path, std::uint
 Result<std::unique_ptr<InputStream>> FileSystem::OpenFile(const std::string& path) {
   EBB_ASSIGN(auto options, ReadOptionsOf(configuration_));
   options.planner = &planner_;
+  options.idle = &idle_;
   return InputStream::Open(namenode_, path, options);
 }
 

@@ -17,6 +17,7 @@
 #include "client/namenode_connection.h"
 #include "client/output_stream.h"
 #include "client/read_planner.h"
+#include "transfer/idle_sockets.h"
 #include "xattr.pb.h"
 
 namespace ebb::client {
@@ -145,6 +146,7 @@ class FileSystem {
   NamenodeConnection namenode_;
   LeaseRenewer leases_;
   ReadPlanner planner_;
+  transfer::IdleSockets idle_;
 };
 
 }  // namespace ebb::client

@@ -73,16 +73,18 @@ class HolderReader::Hedge {
 };
 
 HolderReader::HolderReader(const hadoop::hdfs::DatanodeIDProto& server, BlockRange range,
-                           Hedging hedging)
+                           Hedging hedging, transfer::IdleSockets* idle)
     : server_(server),
       range_(std::move(range)),
       hedging_(std::move(hedging)),
+      idle_(idle),
       position_(range_.offset) {}
 
 HolderReader::~HolderReader() = default;
 
 Status HolderReader::Start() {
   transfer::ReadHooks hooks{.sockets = &sockets_};
+  hooks.idle = idle_;
   if (hedging_.wanted()) {
     hooks.connect = std::min(hooks.connect, hedging_.straggler);
     hooks.silence = hedging_.straggler;

@@ -11,6 +11,7 @@
 #include "client/range_reader.h"
 #include "common/open_sockets.h"
 #include "transfer/block_reader.h"
+#include "transfer/idle_sockets.h"
 
 namespace ebb::client {
 
@@ -33,7 +34,9 @@ struct Hedging {
 // failed.
 class HolderReader final : public RangeReader {
  public:
-  HolderReader(const hadoop::hdfs::DatanodeIDProto& server, BlockRange range, Hedging hedging);
+  // `idle` has connections for the reader; it may be null, and outlives the reader.
+  HolderReader(const hadoop::hdfs::DatanodeIDProto& server, BlockRange range, Hedging hedging,
+               transfer::IdleSockets* idle);
   ~HolderReader() override;
 
   [[nodiscard]] Status Start() override;
@@ -51,6 +54,7 @@ class HolderReader final : public RangeReader {
   const hadoop::hdfs::DatanodeIDProto server_;
   const BlockRange range_;
   const Hedging hedging_;
+  transfer::IdleSockets* const idle_;
   std::uint64_t position_;
   OpenSockets sockets_;
   std::unique_ptr<transfer::BlockReader> holder_;

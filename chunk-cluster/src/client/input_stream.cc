@@ -242,7 +242,8 @@ std::unique_ptr<RangeReader> InputStream::ReaderAt(int location, BlockRange rang
   if (MayDecode() && !IsProxy(block_, location)) {
     hedging = {options_.planner, options_.straggler, shunned_};
   }
-  return std::make_unique<HolderReader>(server_.id(), std::move(range), std::move(hedging));
+  return std::make_unique<HolderReader>(server_.id(), std::move(range), std::move(hedging),
+                                        options_.idle);
 }
 
 void InputStream::Replace(std::unique_ptr<RangeReader> reader) {

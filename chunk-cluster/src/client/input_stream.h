@@ -18,6 +18,7 @@
 #include "client/read_planner.h"
 #include "common/error.h"
 #include "common/socket.h"
+#include "transfer/idle_sockets.h"
 
 namespace ebb::client {
 
@@ -28,6 +29,8 @@ struct ReadOptions {
   int most_failures = 3;
   // Null: blocks are not decoded here, but by proxies. Outlives the streams.
   ReadPlanner* planner = nullptr;
+  // Null: each read has a connection of its own. Outlives the streams.
+  transfer::IdleSockets* idle = nullptr;
   // The rest of a block is decoded beside its server, or a cell instead of it, if the server sends
   // nothing for so long. 0: never.
   Timeout straggler = Timeout(0);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,13 @@
 namespace ebb::transfer {
 
 using namespace hadoop::hdfs;
+
+namespace {
+
+// How long a reader that has all bytes waits for the end of the range.
+constexpr Timeout kLeaveTimeout = std::chrono::milliseconds(20);
+
+}  // namespace
 
 BlockReader::BlockReader(Socket socket, const OpReadBlockProto& op, std::size_t buffer_bytes)
     : socket_(std::move(socket)),
@@ -24,17 +32,36 @@ Result<std::unique_ptr<BlockReader>> BlockReader::Open(const DatanodeIDProto& se
                                                        const OpReadBlockProto& op,
                                                        std::size_t buffer_bytes,
                                                        const ReadHooks& hooks) {
+  const auto address = TransferAddress(server);
+  if (hooks.idle != nullptr) {
+    if (auto kept = hooks.idle->Take(address)) {
+      auto reader = Over(std::move(*kept), address, op, buffer_bytes, hooks);
+      // The server may have closed the connection just now.
+      if (reader || reader.error().code != ErrorCode::kNetwork) return reader;
+    }
+  }
   EBB_ASSIGN(auto socket, ConnectTo(server, hooks.connect));
+  return Over(std::move(socket), address, op, buffer_bytes, hooks);
+}
+
+Result<std::unique_ptr<BlockReader>> BlockReader::Over(Socket socket, const std::string& address,
+                                                       const OpReadBlockProto& op,
+                                                       std::size_t buffer_bytes,
+                                                       const ReadHooks& hooks) {
   std::unique_ptr<BlockReader> reader(new BlockReader(std::move(socket), op, buffer_bytes));
   EBB_TRY(reader->Obey(hooks));
   if (auto started = reader->Start(op); !started) {
-    return std::unexpected(WithPeer(TransferAddress(server), std::move(started).error()));
+    return std::unexpected(WithPeer(address, std::move(started).error()));
   }
+  reader->idle_ = hooks.idle;
+  reader->address_ = address;
   return reader;
 }
 
 BlockReader::~BlockReader() {
+  if (idle_ != nullptr && position_ == end_ && !finished_) reusable_ = Finish(kLeaveTimeout);
   if (sockets_ != nullptr) sockets_->Remove(socket_);
+  if (idle_ != nullptr && reusable_) idle_->Put(address_, std::move(socket_));
 }
 
 ebb::Status BlockReader::Obey(const ReadHooks& hooks) {
@@ -67,7 +94,7 @@ Result<std::span<const std::byte>> BlockReader::Next(std::size_t most) {
   rest_ = rest_.subspan(n);
   position_ += n;
   // The end of the operation is read later: that would overwrite the bytes.
-  if (n == 0 && most > 0 && !finished_) Finish();
+  if (n == 0 && most > 0 && !finished_) reusable_ = Finish(kPeerTimeout);
   return bytes;
 }
 
@@ -91,15 +118,15 @@ ebb::Status BlockReader::NextPacket() {
   return {};
 }
 
-// Ends the operation at the server in order, and tells it that the bytes were right. All bytes have
-// arrived, so that errors do not matter.
-void BlockReader::Finish() {
+// Tells the server that the bytes were right. All bytes have arrived, so that errors do not matter.
+bool BlockReader::Finish(Timeout timeout) {
   finished_ = true;
-  const auto last = ReadPacket(reader_, kPeerTimeout);
-  if (!last || !last->last) return;
+  rest_ = {};
+  const auto last = ReadPacket(reader_, timeout);
+  if (!last || !last->last) return false;
   ClientReadStatusProto status;
   status.set_status(CHECKSUM_OK);
-  (void)WriteMessage(socket_, status, kPeerTimeout);
+  return WriteMessage(socket_, status, timeout) && reader_.buffered() == 0;
 }
 
 std::unexpected<Error> BlockReader::Nonsense(const char* what) const {

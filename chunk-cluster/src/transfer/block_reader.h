@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "common/error.h"
 #include "common/open_sockets.h"
@@ -14,6 +15,7 @@
 #include "datatransfer.pb.h"
 #include "disk/format.h"
 #include "hdfs.pb.h"
+#include "transfer/idle_sockets.h"
 #include "transfer/wire.h"
 
 namespace ebb::transfer {
@@ -27,6 +29,9 @@ struct ReadHooks {
   // Called by each wait for bytes whenever it has lasted for another `silence`; see SocketReader.
   Timeout silence = Timeout(0);
   std::function<ebb::Status()> on_silence = {};
+  // Where connections come from, and go to after a range was read to its end. Null: each read has a
+  // connection of its own. Outlives the reader.
+  IdleSockets* idle = nullptr;
 };
 
 // One thread at a time, except for Shutdown(). Every packet is verified against its checksums.
@@ -51,15 +56,23 @@ class BlockReader {
 
  private:
   BlockReader(Socket socket, const hadoop::hdfs::OpReadBlockProto& op, std::size_t buffer_bytes);
+  // Asks the server for the range, over this connection.
+  [[nodiscard]] static Result<std::unique_ptr<BlockReader>> Over(
+      Socket socket, const std::string& address, const hadoop::hdfs::OpReadBlockProto& op,
+      std::size_t buffer_bytes, const ReadHooks& hooks);
   [[nodiscard]] ebb::Status Obey(const ReadHooks& hooks);
   [[nodiscard]] ebb::Status Start(const hadoop::hdfs::OpReadBlockProto& op);
   [[nodiscard]] ebb::Status NextPacket();
-  void Finish();
+  // Ends the operation at the server in order. False if the end of the range does not come in time.
+  bool Finish(Timeout timeout);
   [[nodiscard]] std::unexpected<Error> Nonsense(const char* what) const;
 
   Socket socket_;
   // Null if the socket is in no list.
   OpenSockets* sockets_ = nullptr;
+  // Null if the connection is closed at the end.
+  IdleSockets* idle_ = nullptr;
+  std::string address_;
   SocketReader reader_;
   const std::uint64_t block_id_;
   format::Checksum checksum_;
@@ -67,6 +80,8 @@ class BlockReader {
   std::uint64_t position_;
   const std::uint64_t end_;
   bool finished_ = false;
+  // Whether the connection may take another operation.
+  bool reusable_ = false;
   // The rest of the current packet, inside the reader's buffer.
   std::span<const std::byte> rest_;
 };

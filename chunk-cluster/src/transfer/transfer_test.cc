@@ -16,6 +16,7 @@
 #include "disk/faulty_file_system.h"
 #include "disk/test_support.h"
 #include "disk/verified_reader.h"
+#include "transfer/block_reader.h"
 #include "transfer/cluster_block_io.h"
 #include "transfer/md5.h"
 #include "transfer/remote_sink.h"
@@ -290,6 +291,49 @@ TEST(TransferTest, RangesComeInWholeChunksAndTheConnectionServesTheNext) {
               (std::vector<std::byte>{data.begin() + static_cast<std::ptrdiff_t>(c.begin),
                                       data.begin() + static_cast<std::ptrdiff_t>(c.end)}));
   }
+}
+
+TEST(TransferTest, AReaderLeavesItsConnectionToTheNextOne) {
+  Node node;
+  const auto data = RandomBytes(500'000, 1);
+  StoreBlock(*node.store, 1, data);
+  const auto block = Block(1, data.size());
+  const auto address = TransferAddress(node.id());
+  IdleSockets idle;
+  // Reads `length` bytes of the range up to `end`, and ends the reader.
+  const auto read = [&](std::uint64_t offset, std::uint64_t end, std::size_t length) {
+    auto reader = BlockReader::Open(node.id(), ReadOp(block, offset, end - offset), 8192,
+                                    {.idle = &idle});
+    ASSERT_TRUE(reader) << reader.error().message;
+    std::vector<std::byte> bytes;
+    while (bytes.size() < length) {
+      const auto part = (*reader)->Next(length - bytes.size());
+      ASSERT_TRUE(part) << part.error().message;
+      bytes.insert(bytes.end(), part->begin(), part->end());
+    }
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(),
+                           data.begin() + static_cast<std::ptrdiff_t>(offset)));
+  };
+  read(1000, 3000, 2000);
+  auto kept = idle.Take(address);
+  ASSERT_TRUE(kept);
+  const auto local = kept->local();
+  idle.Put(address, *std::move(kept));
+  read(7, 400'000, 399'993);
+  kept = idle.Take(address);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->local(), local);
+  EXPECT_FALSE(idle.Take(address));
+
+  // A reader in the middle of a range closes its connection.
+  idle.Put(address, *std::move(kept));
+  read(0, 400'000, 10);
+  EXPECT_FALSE(idle.Take(address));
+
+  // A connection that the server has closed is of no use.
+  read(0, 100, 100);
+  node.server->Stop();
+  EXPECT_FALSE(idle.Take(address));
 }
 
 TEST(TransferTest, ReadsThatCannotBeServedSayWhy) {
