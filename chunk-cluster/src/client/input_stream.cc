@@ -311,6 +311,7 @@ void InputStream::TellOfCorruption() {
 }
 
 void InputStream::Report(const LocatedBlockProto& replica) {
+  if (cancelled_) return;
   ReportBadBlocksRequestProto request;
   *request.add_blocks() = replica;
   ReportBadBlocksResponseProto response;

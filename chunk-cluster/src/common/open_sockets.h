@@ -19,6 +19,11 @@ class OpenSockets {
     sockets_.push_back(&socket);
     return true;
   }
+  // Whether ShutdownAll() was called.
+  [[nodiscard]] bool ended() {
+    const std::lock_guard lock(mutex_);
+    return ended_;
+  }
   void Remove(Socket& socket) {
     const std::lock_guard lock(mutex_);
     std::erase(sockets_, &socket);

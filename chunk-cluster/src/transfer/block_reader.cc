@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -35,22 +36,30 @@ Result<std::unique_ptr<BlockReader>> BlockReader::Open(const DatanodeIDProto& se
   const auto address = TransferAddress(server);
   if (hooks.idle != nullptr) {
     if (auto kept = hooks.idle->Take(address)) {
-      auto reader = Over(std::move(*kept), address, op, buffer_bytes, hooks);
-      // The server may have closed the connection just now.
-      if (reader || reader.error().code != ErrorCode::kNetwork) return reader;
+      // A host that died a moment ago does not answer; it costs no more than a connection to it.
+      auto reader = Over(std::move(*kept), address, op, buffer_bytes, hooks, kConnectTimeout);
+      if (reader) return reader;
+      const auto code = reader.error().code;
+      const bool lost = code == ErrorCode::kNetwork || code == ErrorCode::kTimeout;
+      if (!lost || (hooks.sockets != nullptr && hooks.sockets->ended())) return reader;
     }
   }
-  EBB_ASSIGN(auto socket, ConnectTo(server, hooks.connect));
-  return Over(std::move(socket), address, op, buffer_bytes, hooks);
+  auto socket = ConnectTo(server, hooks.connect);
+  if (!socket && socket.error().code == ErrorCode::kBusy && hooks.idle != nullptr) {
+    hooks.idle->DropAll();
+    socket = ConnectTo(server, hooks.connect);
+  }
+  if (!socket) return std::unexpected(std::move(socket).error());
+  return Over(*std::move(socket), address, op, buffer_bytes, hooks, kPeerTimeout);
 }
 
 Result<std::unique_ptr<BlockReader>> BlockReader::Over(Socket socket, const std::string& address,
                                                        const OpReadBlockProto& op,
                                                        std::size_t buffer_bytes,
-                                                       const ReadHooks& hooks) {
+                                                       const ReadHooks& hooks, Timeout answer) {
   std::unique_ptr<BlockReader> reader(new BlockReader(std::move(socket), op, buffer_bytes));
   EBB_TRY(reader->Obey(hooks));
-  if (auto started = reader->Start(op); !started) {
+  if (auto started = reader->Start(op, answer); !started) {
     return std::unexpected(WithPeer(address, std::move(started).error()));
   }
   reader->idle_ = hooks.idle;
@@ -59,8 +68,18 @@ Result<std::unique_ptr<BlockReader>> BlockReader::Over(Socket socket, const std:
 }
 
 BlockReader::~BlockReader() {
+  try {
+    Leave();
+  } catch (const std::exception&) {  // no memory: the connection is closed
+    if (sockets_ != nullptr) sockets_->Remove(socket_);
+  }
+}
+
+void BlockReader::Leave() {
+  // Who waits for bytes may be gone.
+  reader_.OnSilence(Timeout(0), {});
   if (idle_ != nullptr && position_ == end_ && !finished_) reusable_ = Finish(kLeaveTimeout);
-  if (sockets_ != nullptr) sockets_->Remove(socket_);
+  if (sockets_ != nullptr) std::exchange(sockets_, nullptr)->Remove(socket_);
   if (idle_ != nullptr && reusable_) idle_->Put(address_, std::move(socket_));
 }
 
@@ -74,12 +93,12 @@ ebb::Status BlockReader::Obey(const ReadHooks& hooks) {
   return {};
 }
 
-ebb::Status BlockReader::Start(const OpReadBlockProto& op) {
+ebb::Status BlockReader::Start(const OpReadBlockProto& op, Timeout answer) {
   std::string request;
   AppendOperation(request, Operation::kReadBlock, op);
-  EBB_TRY(WriteString(socket_, request, kPeerTimeout));
+  EBB_TRY(WriteString(socket_, request, answer));
   BlockOpResponseProto response;
-  EBB_TRY(ReadMessage(reader_, response, kPeerTimeout));
+  EBB_TRY(ReadMessage(reader_, response, answer));
   EBB_TRY(CheckResponse(response, socket_.peer(), block_id_, "read"));
   EBB_ASSIGN(checksum_, FromProto(response.readopchecksuminfo().checksum()));
   packet_offset_ = response.readopchecksuminfo().chunkoffset();

@@ -59,12 +59,14 @@ class BlockReader {
   // Asks the server for the range, over this connection.
   [[nodiscard]] static Result<std::unique_ptr<BlockReader>> Over(
       Socket socket, const std::string& address, const hadoop::hdfs::OpReadBlockProto& op,
-      std::size_t buffer_bytes, const ReadHooks& hooks);
+      std::size_t buffer_bytes, const ReadHooks& hooks, Timeout answer);
   [[nodiscard]] ebb::Status Obey(const ReadHooks& hooks);
-  [[nodiscard]] ebb::Status Start(const hadoop::hdfs::OpReadBlockProto& op);
+  [[nodiscard]] ebb::Status Start(const hadoop::hdfs::OpReadBlockProto& op, Timeout answer);
   [[nodiscard]] ebb::Status NextPacket();
   // Ends the operation at the server in order. False if the end of the range does not come in time.
   bool Finish(Timeout timeout);
+  // Leaves the connection to the next reader if the range was read to its end.
+  void Leave();
   [[nodiscard]] std::unexpected<Error> Nonsense(const char* what) const;
 
   Socket socket_;

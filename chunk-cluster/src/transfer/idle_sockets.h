@@ -35,6 +35,12 @@ class IdleSockets {
     return std::nullopt;
   }
 
+  // Closes all connections, for a process that has no descriptors left.
+  void DropAll() {
+    const std::lock_guard lock(mutex_);
+    idle_.clear();
+  }
+
   void Put(const std::string& address, Socket socket) {
     const std::lock_guard lock(mutex_);
     DropOld();
