@@ -95,7 +95,6 @@ Result<int> RunConcat(Shell& shell, Words words) {
                             items.empty() ? "Target path not specified"
                                           : "The number of source paths is less than 2"));
   }
-  if (shell.errors() > 0) return 1;
   if (!items[0].IsFile()) {
     return Fail(ErrorCode::kNotFound, fmt::format("Target path {} does not exist or is not file.",
                                                   items[0].Uri()));
@@ -108,6 +107,8 @@ Result<int> RunConcat(Shell& shell, Words words) {
     }
     sources.push_back(items[i].path);
   }
+  // A source that is missing must not end in a file that lacks it.
+  if (shell.errors() > 0) return 1;
   EBB_TRY(items[0].files->Concat(items[0].path, sources));
   return 0;
 }
