@@ -31,8 +31,8 @@ struct ReadOptions {
   ReadPlanner* planner = nullptr;
   // Null: each read has a connection of its own. Outlives the streams.
   transfer::IdleSockets* idle = nullptr;
-  // The rest of a block is decoded beside its server, or a cell instead of it, if the server sends
-  // nothing for so long. 0: never.
+  // After so long without bytes from a server, the stream decodes: the rest of a block beside its
+  // server, or the cells of a block group instead of their server. 0: never.
   Timeout straggler = Timeout(0);
 };
 
