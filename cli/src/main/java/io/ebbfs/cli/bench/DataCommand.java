@@ -38,7 +38,7 @@ public final class DataCommand implements Callable<Integer> {
 
   @Option(
       names = "--quick",
-      description = "Takes at most 3 minutes: fewer rows, less data, one round.")
+      description = "Takes about 5 minutes: fewer rows, less data, one round.")
   private boolean quick;
 
   @Option(names = "--json", paramLabel = "FILE", description = "Writes the figures to this file.")
