@@ -33,9 +33,6 @@ final class AppendWorker {
   /** The finished lane that this writer has left, as long as it has joined no other lane. */
   private Optional<LaneFinder.Finished> left = Optional.empty();
 
-  /** Whether this writer has created the lane in use, and has not sealed the older ones yet. */
-  private boolean owesSealing;
-
   /** Answers of the lane in use arrive here, on the thread of its connection. */
   private volatile Answers answers;
 
@@ -90,11 +87,13 @@ final class AppendWorker {
     if (!batches.isReady()) {
       return;
     }
-    if (joined == null) {
-      joinLane();
+    if (joined != null) {
+      send();
+      return;
     }
-    send();
-    sealOwed();
+    joinLane();
+    send(); // first, so that the lane is not idle while older lanes are sealed
+    sealOlder();
   }
 
   private void send() {
@@ -126,7 +125,6 @@ final class AppendWorker {
     if (left.isPresent() && left.get().name().slot() != joined.name().slot()) {
       sealLeft();
     }
-    owesSealing = joined.created();
   }
 
   /**
@@ -146,12 +144,11 @@ final class AppendWorker {
     }
   }
 
-  /** Seals the older lanes of the slot if this writer has created the lane in use. */
-  private void sealOwed() throws IOException, InterruptedException {
+  /** Seals the older lanes of the slot if this writer has created the lane that it has joined. */
+  private void sealOlder() throws IOException, InterruptedException {
     Optional<LaneFinder.Finished> finished = left;
     left = Optional.empty();
-    if (owesSealing) {
-      owesSealing = false;
+    if (joined.created()) {
       LaneName name = joined.name();
       patiently(
           deadline -> {

@@ -3,10 +3,7 @@ package io.ebbfs.workloads.data;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.testbed.ClusterException;
-import io.ebbfs.testbed.cluster.StockClient;
-import io.ebbfs.testbed.process.ProcessId;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -16,54 +13,10 @@ class ClientTurnsTest {
   private static final ClientWork WRITE = ClientWork.ahead("write", 16, "2");
   private static final DataClient STOCK = new DataClient(null);
   private static final DataClient NATIVE = new DataClient(null);
-  private static final Side EBBFS = new Side(new WithoutServers(), STOCK, NATIVE, STOCK);
-  private static final Side HDFS = new Side(new WithoutServers(), STOCK, null, STOCK);
-
-  /** A system that holds no blocks. */
-  private static final class WithoutServers implements ComparedSystem {
-    @Override
-    public String name() {
-      return EBBFS;
-    }
-
-    @Override
-    public StockClient client() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public List<ProcessId> namenode() {
-      return List.of();
-    }
-
-    @Override
-    public List<ProcessId> servers() {
-      return List.of();
-    }
-
-    @Override
-    public List<Integer> transferPorts() {
-      return List.of();
-    }
-
-    @Override
-    public void kill(int server) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void restart(int server) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public List<Path> disks(int server) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void close() {}
-  }
+  private static final Side EBBFS =
+      new Side(new SystemWithoutServers(ComparedSystem.EBBFS), STOCK, NATIVE, STOCK);
+  private static final Side HDFS =
+      new Side(new SystemWithoutServers(ComparedSystem.HDFS), STOCK, null, STOCK);
 
   /** Keeps what it is told; a run has the number of the measurement as its bytes. */
   private static final class Recorded implements RowGroup.Recorder {

@@ -2,12 +2,9 @@ package io.ebbfs.workloads.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ebbfs.testbed.cluster.StockClient;
-import io.ebbfs.testbed.process.ProcessId;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
-import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -16,47 +13,6 @@ class RunRecorderTest {
   private static final BenchmarkRow WRITE = ClientWork.ahead("write", 1).stock();
   private static final BenchmarkRow READ = ClientWork.ahead("read", 1).stock();
   private static final Run RUN = new Run(5, 1, 1, null, 0, 0, null, null, null);
-
-  /** A system without processes. */
-  private record Named(String name) implements ComparedSystem {
-    @Override
-    public StockClient client() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public List<ProcessId> namenode() {
-      return List.of();
-    }
-
-    @Override
-    public List<ProcessId> servers() {
-      return List.of();
-    }
-
-    @Override
-    public List<Integer> transferPorts() {
-      return List.of();
-    }
-
-    @Override
-    public void kill(int server) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void restart(int server) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public List<Path> disks(int server) {
-      return List.of();
-    }
-
-    @Override
-    public void close() {}
-  }
 
   /** Two rows, of which the second one fails. */
   private static final class Failing implements RowGroup {
@@ -79,7 +35,7 @@ class RunRecorderTest {
 
   private static DataRuns runs(boolean counts) throws Exception {
     DataRuns runs = new DataRuns();
-    Side side = new Side(new Named(ComparedSystem.EBBFS), null, null, null);
+    Side side = new Side(new SystemWithoutServers(ComparedSystem.EBBFS), null, null, null);
     RowGroup group = new Failing();
     RunRecorder recorder =
         new RunRecorder(runs, side, null, counts, new PrintStream(OutputStream.nullOutputStream()));
