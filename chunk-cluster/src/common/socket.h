@@ -39,7 +39,7 @@ class Socket {
                                               Timeout timeout);
   // Connects to a Unix domain socket. kNetwork naming the path.
   [[nodiscard]] static Result<Socket> ConnectToPath(const std::string& path);
-  // Two sockets connected to each other, for tests.
+  // Two sockets of this process, connected to each other.
   [[nodiscard]] static Result<std::pair<Socket, Socket>> Pair();
 
   // Reads at least one byte; 0 means that the peer has closed its side.

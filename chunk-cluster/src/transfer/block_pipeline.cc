@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "disk/format.h"
-#include "transfer/peer.h"
 #include "transfer/wire.h"
 
 namespace ebb::transfer {
@@ -44,12 +43,16 @@ OpWriteBlockProto CreateOperation(const OpenBlockProto& block) {
 BlockPipeline::BlockPipeline(Socket socket, std::uint64_t block_id, int servers)
     : socket_(std::move(socket)), reader_(socket_), block_id_(block_id), servers_(servers) {}
 
-Result<std::unique_ptr<BlockPipeline>> BlockPipeline::Open(const OpenBlockProto& block) {
+Result<std::unique_ptr<BlockPipeline>> BlockPipeline::Open(const OpenBlockProto& block,
+                                                           const Connect& connect) {
   if (block.targets_size() == 0) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("block {} has no servers", block.block().blockid()));
   }
-  EBB_ASSIGN(auto socket, StartWrite(block.targets(0).id(), CreateOperation(block)));
+  EBB_ASSIGN(auto socket, connect(block.targets(0).id()));
+  std::string request;
+  AppendOperation(request, Operation::kWriteBlock, CreateOperation(block));
+  EBB_TRY(WriteString(socket, request, kPeerTimeout));
   std::unique_ptr<BlockPipeline> pipeline(
       new BlockPipeline(std::move(socket), block.block().blockid(), block.targets_size()));
   EBB_TRY(pipeline->AwaitSetUp());

@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
+#include "transfer/peer.h"
 
 namespace ebb::transfer {
 
@@ -23,7 +24,8 @@ class BlockPipeline {
  public:
   // Connects to the first target, which connects to the next one. kNetwork, naming the server that
   // cannot be used, if one of them refuses.
-  [[nodiscard]] static Result<std::unique_ptr<BlockPipeline>> Open(const OpenBlockProto& block);
+  [[nodiscard]] static Result<std::unique_ptr<BlockPipeline>> Open(const OpenBlockProto& block,
+                                                                   const Connect& connect);
 
   // Appends the parts, one after the other. Returns when all servers have them.
   [[nodiscard]] Status Append(std::span<const std::span<const std::byte>> parts);

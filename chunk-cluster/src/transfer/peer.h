@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "common/error.h"
@@ -18,6 +19,9 @@ namespace ebb::transfer {
 
 [[nodiscard]] Result<Socket> ConnectTo(const hadoop::hdfs::DatanodeIDProto& peer,
                                        Timeout timeout = kConnectTimeout);
+
+// How a server is connected to.
+using Connect = std::function<Result<Socket>(const hadoop::hdfs::DatanodeIDProto& server)>;
 
 // Connects to a peer and sends the operation. The caller reads the peer's answer.
 [[nodiscard]] Result<Socket> StartWrite(const hadoop::hdfs::DatanodeIDProto& peer,

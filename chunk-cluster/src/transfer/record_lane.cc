@@ -26,10 +26,10 @@ constexpr std::size_t kMaxEnteredGroups = 2;
 
 }  // namespace
 
-Result<std::shared_ptr<RecordLane>> RecordLane::Open(const LaneProto& lane,
+Result<std::shared_ptr<RecordLane>> RecordLane::Open(const LaneProto& lane, const Connect& connect,
                                                      const StartThread& start) {
-  EBB_ASSIGN(auto ledger, BlockPipeline::Open(lane.ledger()));
-  EBB_ASSIGN(auto block, BlockPipeline::Open(lane.block()));
+  EBB_ASSIGN(auto ledger, BlockPipeline::Open(lane.ledger(), connect));
+  EBB_ASSIGN(auto block, BlockPipeline::Open(lane.block(), connect));
   std::shared_ptr<RecordLane> opened(new RecordLane(lane, std::move(block), std::move(ledger)));
   EBB_TRY(opened->Start(start));
   return opened;
@@ -311,7 +311,7 @@ Result<std::shared_ptr<RecordLane>> RecordLanes::Find(const LaneProto& lane, boo
     return Fail(ErrorCode::kNotFound,
                 fmt::format("the lane with block {} could not be opened", id));
   }
-  auto opened = RecordLane::Open(lane);
+  auto opened = RecordLane::Open(lane, connect_);
   if (!opened) {
     const std::lock_guard lock(mutex_);
     const auto at = slots_.find(id);

@@ -16,12 +16,14 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "append.pb.h"
 #include "common/error.h"
 #include "transfer/block_pipeline.h"
 #include "transfer/ledger_entry.h"
+#include "transfer/peer.h"
 
 namespace ebb::transfer {
 
@@ -62,7 +64,8 @@ class RecordLane {
   // Opens both pipelines. kBusy if the machine gives no threads. `start` starts a thread, or throws
   // as the constructor of a thread does.
   [[nodiscard]] static Result<std::shared_ptr<RecordLane>> Open(
-      const LaneProto& lane, const StartThread& start = [](std::function<void()> body) {
+      const LaneProto& lane, const Connect& connect,
+      const StartThread& start = [](std::function<void()> body) {
         return std::thread(std::move(body));
       });
   // Breaks the lane unless it has ended.
@@ -137,7 +140,8 @@ class RecordLane {
 // The lanes that this server leads, by the ids of their blocks. Thread-safe.
 class RecordLanes {
  public:
-  explicit RecordLanes(std::size_t most) : most_(most) {}
+  // `connect` connects to the first server of a pipeline.
+  RecordLanes(std::size_t most, Connect connect) : most_(most), connect_(std::move(connect)) {}
 
   // The lane. If there is none, it is opened, or kNotFound if it is to be joined only. kBusy if
   // there are too many.
@@ -154,6 +158,7 @@ class RecordLanes {
   };
 
   const std::size_t most_;
+  const Connect connect_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Slot>> slots_;
 };

@@ -384,10 +384,26 @@ TEST(RecordLaneTest, AWriterThatJoinsOpensNoLaneOfItsOwn) {
   EXPECT_FALSE(node.store->Find(kBlockId).has_value());
 }
 
+TEST(RecordLaneTest, TheLeaderReachesItselfWithoutTheNetwork) {
+  LaneNode leader;
+  LaneNode second;
+  auto lane = Lane({&leader, &second});
+  // Nobody listens at port 1.
+  lane.mutable_block()->mutable_targets(0)->mutable_id()->set_xferport(1);
+  lane.mutable_ledger()->mutable_targets(0)->mutable_id()->set_xferport(1);
+  TestWriter writer(leader, lane, 1);
+  ASSERT_EQ(writer.Response().status(), hadoop::hdfs::SUCCESS);
+  writer.Send(0, 100'000);
+  ASSERT_EQ(writer.Answer().result(), BatchAnswerProto::STORED);
+  EXPECT_EQ(leader.Read(kBlockId), TestWriter::Record(1, 0, 100'000));
+  EXPECT_EQ(second.Read(kBlockId), TestWriter::Record(1, 0, 100'000));
+}
+
 TEST(RecordLaneTest, ALaneThatGetsNoThreadIsRefused) {
   LaneNode node;
   int started = 0;
-  const auto lane = RecordLane::Open(Lane({&node}), [&](std::function<void()> body) {
+  const auto connect = [](const DatanodeIDProto& server) { return ConnectTo(server); };
+  const auto lane = RecordLane::Open(Lane({&node}), connect, [&](std::function<void()> body) {
     if (++started == 2) {
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
     }

@@ -4,9 +4,11 @@
 
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include "common/domain_socket.h"
 #include "transfer/connection.h"
+#include "transfer/peer.h"
 
 namespace ebb::transfer {
 
@@ -15,7 +17,8 @@ TransferServer::TransferServer(Options options, BlockStore& store, MissingBlockR
       store_(store),
       missing_(missing),
       throttler_(options_.balance),
-      lanes_(options_.max_lanes),
+      lanes_(options_.max_lanes,
+             [this](const auto& server) { return ConnectToLaneServer(server); }),
       pool_({.max_connections = options_.max_connections, .max_running = options_.max_operations},
             counters_, [this](OpenConnection& opened) { return RunOperations(opened); }) {}
 
@@ -71,6 +74,13 @@ bool TransferServer::RunOperations(OpenConnection& opened) {
                  opened.socket.peer());
     return false;
   }
+}
+
+Result<Socket> TransferServer::ConnectToLaneServer(const hadoop::hdfs::DatanodeIDProto& server) {
+  if (server.datanodeuuid() != store_.server_uuid()) return ConnectTo(server);
+  EBB_ASSIGN(auto ends, Socket::Pair());
+  pool_.Add(std::move(ends.second), nullptr);
+  return std::move(ends.first);
 }
 
 std::size_t TransferServer::EvictWriters() {

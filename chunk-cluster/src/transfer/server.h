@@ -83,6 +83,8 @@ class TransferServer {
   void AcceptLoop(Listener& listener, ShortCircuitRegistry* short_circuit);
   // True if the peer may send another operation.
   [[nodiscard]] bool RunOperations(OpenConnection& opened);
+  // A connection to a server. One to this server does not go through the network.
+  [[nodiscard]] Result<Socket> ConnectToLaneServer(const hadoop::hdfs::DatanodeIDProto& server);
 
   const Options options_;
   BlockStore& store_;

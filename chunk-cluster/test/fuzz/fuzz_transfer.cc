@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   transfer::BalanceThrottler throttler{transfer::BalanceThrottler::Options{}};
   transfer::OpenConnection opened;
   opened.socket = fed.Take();
-  transfer::RecordLanes lanes(1);
+  transfer::RecordLanes lanes(1, [](const auto& server) { return transfer::ConnectTo(server); });
   const transfer::Connection::Services services{*store,    nullptr, nullptr, counters,
                                                 throttler, lanes,   nullptr};
   (void)transfer::Connection(opened, services, {std::chrono::seconds(1), {}}).Run();

@@ -1,5 +1,7 @@
 package io.ebbfs.verify.policy;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,19 +16,61 @@ import java.util.zip.GZIPOutputStream;
 
 /**
  * The figures of a comparison, one for each workload, system and seed. Tables and goals follow from
- * them. Immutable.
+ * them, as do the means over the seeds, which are written for scripts and not read again. Immutable.
  *
  * @param format {@link #FORMAT}
  * @param seed the first seed
  * @param seeds how many
  * @param days that were simulated
  */
+@JsonIgnoreProperties(value = ComparedPolicies.MEANS, allowGetters = true)
 public record ComparedPolicies(int format, long seed, int seeds, int days, List<Result> results) {
   static final int FORMAT = 2;
+  static final String MEANS = "workloads";
   private static final String COMPRESSED = ".gz";
 
   /** The figures of a workload: by system, one for each seed. */
-  record Result(String workload, Map<String, List<Ledger.Figures>> systems) {}
+  record Result(String workload, Map<String, List<Ledger.Figures>> systems) {
+    private Means means() {
+      return new Means(
+          workload,
+          systems.entrySet().stream().map(e -> SystemMeans.of(e.getKey(), e.getValue())).toList());
+    }
+  }
+
+  /** The means of a workload. */
+  record Means(String name, List<SystemMeans> systems) {}
+
+  /**
+   * The means over the seeds of a system.
+   *
+   * @param netBytesPerByteDay bytes moved per stored logical byte and day
+   * @param netHalfWidth95 half the width of the 95% confidence interval of these bytes
+   * @param degradedReadMillis of a read of an absent block
+   * @param storedPerByte bytes per logical byte
+   */
+  record SystemMeans(
+      String name,
+      double netBytesPerByteDay,
+      double netHalfWidth95,
+      double degradedReadMillis,
+      double storedPerByte) {
+    private static SystemMeans of(String name, List<Ledger.Figures> seeds) {
+      MeanOfSeeds net = MeanOfSeeds.of(seeds, Ledger.Figures::net);
+      return new SystemMeans(
+          name,
+          net.mean(),
+          net.half(),
+          MeanOfSeeds.of(seeds, Ledger.Figures::degradedMillis).mean(),
+          MeanOfSeeds.of(seeds, Ledger.Figures::stored).mean());
+    }
+  }
+
+  /** The means by workload and system. */
+  @JsonProperty(MEANS)
+  List<Means> means() {
+    return results.stream().map(Result::means).toList();
+  }
 
   /**
    * Reads what {@link #write} has written.

@@ -2,7 +2,10 @@ package io.ebbfs.verify.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -44,6 +47,30 @@ class ComparedPoliciesTest {
     assertThat(ComparedPolicies.read(file)).isEqualTo(compared);
     assertThat(printed(ComparedPolicies.read(file))).isEqualTo(printed(compared));
     assertThat(printed(compared)).contains("seeds 3 to 4", "flash", "auto: at most 15%", "by seed");
+  }
+
+  /** Scripts read these names. */
+  @Test
+  void theMeansOfEachSystemAreWritten() throws IOException {
+    ComparedPolicies compared = run();
+    Path file = directory.resolve("figures.json");
+    compared.write(file);
+    JsonNode workloads = new ObjectMapper().readTree(file.toFile()).get("workloads");
+    assertThat(workloads).hasSize(2);
+    for (int i = 0; i < workloads.size(); i++) {
+      ComparedPolicies.Result result = compared.results().get(i);
+      assertThat(workloads.get(i).get("name").asText()).isEqualTo(result.workload());
+      JsonNode systems = workloads.get(i).get("systems");
+      assertThat(systems).hasSize(result.systems().size());
+      for (JsonNode system : systems) {
+        List<Ledger.Figures> seeds = result.systems().get(system.get("name").asText());
+        assertThat(system.get("netBytesPerByteDay").asDouble())
+            .isEqualTo((seeds.get(0).net() + seeds.get(1).net()) / 2, within(1e-12));
+        assertThat(system.get("degradedReadMillis").asDouble())
+            .isEqualTo(
+                (seeds.get(0).degradedMillis() + seeds.get(1).degradedMillis()) / 2, within(1e-9));
+      }
+    }
   }
 
   @Test
