@@ -23,6 +23,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -582,17 +583,26 @@ class StockClientSystemTest {
 
   private static void runPython(List<String> command, Map<String, String> environment)
       throws Exception {
-    Path log = Files.createTempFile(test.directory(), "python", ".log");
+    Map<String, String> all = new HashMap<>(environment);
+    all.put("EBBFS_LIBRARY", Build.find().nativeLibrary().toString());
+    all.put("HADOOP_CONF_DIR", test.cluster().stockClient().conf().toString());
+    runScript(command, all, 5);
+  }
+
+  /** What the script prints, which has to end well. */
+  private static String runScript(
+      List<String> command, Map<String, String> environment, int minutes) throws Exception {
+    Path log = Files.createTempFile(test.directory(), "script", ".log");
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
     builder.environment().putAll(environment);
-    builder.environment().put("EBBFS_LIBRARY", Build.find().nativeLibrary().toString());
-    builder.environment().put("HADOOP_CONF_DIR", test.cluster().stockClient().conf().toString());
     Process process = builder.start();
     try {
       process.getOutputStream().close();
-      assertThat(process.waitFor(5, TimeUnit.MINUTES)).as("ends: %s", log).isTrue();
-      assertThat(process.exitValue()).as(Files.readString(log)).isZero();
+      assertThat(process.waitFor(minutes, TimeUnit.MINUTES)).as("ends: %s", log).isTrue();
+      String printed = Files.readString(log);
+      assertThat(process.exitValue()).as(printed).isZero();
+      return printed;
     } finally {
       process.destroyForcibly();
     }
@@ -611,6 +621,19 @@ class StockClientSystemTest {
     }
     assertThat(client.read("/mounted/data").get().sha256())
         .isEqualTo(client.read("/mounted/copy").get().sha256());
+  }
+
+  /** By fio with verification, and by tar and diff of the headers of this machine. */
+  @Test
+  @Tag("long")
+  void fioAndALargeTreeUseAMount() throws Exception {
+    Build build = Build.find();
+    String script = build.home().resolve("chunk-cluster/test/mount_load.sh").toString();
+    String programs = build.nativeMount().getParent().toString();
+    String conf = test.cluster().stockClient().conf().toString();
+    String printed = runScript(List.of(script, "--size", "64", programs, conf), Map.of(), 20);
+    System.out.print(printed);
+    assertThat(printed).endsWith("passed\n");
   }
 
   private static NativeShell nativeShell() throws Exception {

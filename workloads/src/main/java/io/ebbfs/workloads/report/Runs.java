@@ -6,14 +6,21 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ebbfs.workloads.results.Results;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 
-/** The raw results of an experiment: {@code DIR/runs/SYSTEM.json}, one file for each system. */
+/**
+ * The raw results of an experiment: {@code DIR/runs/SYSTEM.json}, one file for each system. A file
+ * may be compressed ({@code SYSTEM.json.gz}), as published results are.
+ */
 final class Runs {
+  private static final String COMPRESSED = ".gz";
+
   // A later writer of the same format may add fields that this reader does not know.
   private static final ObjectMapper MAPPER =
       new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
@@ -48,12 +55,14 @@ final class Runs {
 
   /** The name of a draft, which is still being written, begins with a dot. */
   private static boolean isResult(String name) {
-    return name.endsWith(".json") && !name.startsWith(".");
+    return name.matches("[^.].*\\.json(\\.gz)?");
   }
 
   private static Results readOne(Path file) throws ReportException, IOException {
-    try {
-      JsonNode tree = MAPPER.readTree(file.toFile());
+    try (InputStream bytes = Files.newInputStream(file);
+        InputStream json =
+            file.toString().endsWith(COMPRESSED) ? new GZIPInputStream(bytes) : bytes) {
+      JsonNode tree = MAPPER.readTree(json);
       int format = tree.path("format").asInt(0);
       if (format != Results.FORMAT) {
         throw new ReportException(

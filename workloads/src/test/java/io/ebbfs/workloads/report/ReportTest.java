@@ -9,6 +9,7 @@ import io.ebbfs.common.charts.ChartLibrary;
 import io.ebbfs.workloads.results.Results;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,6 +72,23 @@ final class ReportTest {
         .contains("Figure 9", "Figures 10 and 11", "Figure 12", "Table 2", "Table 3", "Table 4")
         .contains("Time to safety", "Sensitivity: bound", "MapReduce")
         .doesNotContain("<!--BODY-->", "NaN", "Infinity", "null", "http://", "https://", "src=");
+  }
+
+  @Test
+  void compressedResultsGiveTheSamePage() throws IOException {
+    write(Synthetic.all());
+    assertThat(report()).as(err.toString()).isZero();
+    String plain = Files.readString(directory.resolve("report.json"));
+    for (Results results : Synthetic.all()) {
+      Path file = file(results.system().name() + ".json");
+      try (OutputStream compressed = new GZIPOutputStream(Files.newOutputStream(file("x")))) {
+        Files.copy(file, compressed);
+      }
+      Files.delete(file);
+      Files.move(file("x"), file(results.system().name() + ".json.gz"));
+    }
+    assertThat(report()).as(err.toString()).isZero();
+    assertThat(directory.resolve("report.json")).hasContent(plain);
   }
 
   /** Also the library: it must not load anything. Its name spaces are identifiers, no addresses. */
