@@ -20,6 +20,7 @@ def step(name, page):
 
 def overview(page):
     expect(page.locator("#tiles")).to_contain_text("Stored per byte")
+    expect(page.locator("#risk")).to_contain_text("ago; 600 of about 1,000 so far. All stripes were not looked at yet; 7 so far.")
     step("overview", page)
 
 

@@ -166,6 +166,16 @@ class ManagerTest {
   }
 
   @Test
+  void saysHowFarTheScansOfTheNamenodeAre() throws Exception {
+    JsonNode scans = get("/api/v1/cluster").path("scans");
+    assertThat(scans.get(0).path("name").asText()).isEqualTo("blocks");
+    assertThat(scans.get(0).path("visited").asLong()).isEqualTo(600);
+    assertThat(scans.get(0).path("rows").asLong()).isEqualTo(1_000);
+    assertThat(scans.get(0).path("completedMillis").asLong()).isEqualTo(60);
+    assertThat(scans.get(1).has("completedMillis")).as("no pass has ended").isFalse();
+  }
+
+  @Test
   void saysWhichCodeServesTheReadsAndWhatADegradedReadCosts() throws Exception {
     manager.close();
     List<OpenEvent> opens = new ArrayList<>();
