@@ -144,7 +144,9 @@ public final class BlockManager implements BlockService, TypeMover {
   public void bind(StripeService stripes) {
     redundancy.bind(stripes);
     rebalancer.bind(stripes);
-    safeModeProgress = new SafeModeProgress(store, cluster, stripes, settings.safeModeThreshold());
+    safeModeProgress =
+        new SafeModeProgress(
+            store, cluster, stripes, settings.safeModeThreshold(), System::nanoTime);
     locator.bind(stripes);
   }
 
