@@ -143,6 +143,15 @@ function drawFirstSteps(cluster) {
 
 // ---- policies and their charts ----------------------------------------------------------------
 
+// The encoded data of all policies against the bound of the cluster.
+function drawClusterBound(policies) {
+  const overhead = policies.cluster ? policies.cluster.encodedOverhead : 0;
+  const bound = policies.storageBound;
+  replace($('cluster-bound'), h('b', {}, 'All policies'), h('span', {class: 'codes'}, 'encoded data of the cluster'),
+      h('span', {class: 'now' + (bound && overhead > bound + 1e-9 ? ' over' : '')}, times(overhead),
+          h('small', {}, bound ? ' of ' + times(bound) : ' no bound')), clusterBoundButton(bound));
+}
+
 function drawPolicies(policies, timeline) {
   const box = $('policies');
   const known = new Map([...box.children].map(child => [child.dataset.name, child]));
@@ -503,6 +512,7 @@ async function refresh() {
     keepFocus(() => {
       drawHealth(health);
       drawTiles(cluster, jobs, transitions.transitions, health.scrub);
+      drawClusterBound(policies);
       drawPolicies(policies, timeline);
       drawStates(cluster);
       drawRisk(cluster);
@@ -533,5 +543,6 @@ async function loop() {
 }
 initActions();
 initPages();
+initPreview();
 showPage();
 loop();

@@ -27,8 +27,8 @@ final class ClusterAnswers {
 
   /**
    * @param namenode the address that clients use, host:port
-   * @param scans of the namenode, over all blocks and all stripes; the blocks of a disk are those of
-   *     the last whole pass over all blocks
+   * @param scans of the namenode, over all blocks and all stripes; the blocks of a disk are those
+   *     of the last whole pass over all blocks
    * @param packing of the stripes of all policies, at the last evaluation; null before it
    * @param transitionKinds the words for people of each kind, such as "conversion to compact" for
    *     UPCODE, in the order of the kinds
