@@ -31,7 +31,7 @@ FAINT_TEXT = """() => {
 }"""
 
 # Buttons, links and fields that a screen reader could not name.
-NAMELESS = """() => [...document.querySelectorAll('button, a, input, select')].filter(element => element.checkVisibility()
+NAMELESS = """() => [...document.querySelectorAll('button, a, input, select, textarea')].filter(element => element.checkVisibility()
     && !element.textContent.trim() && !element.getAttribute('aria-label') && !(element.labels && element.labels.length))
     .map(element => element.outerHTML.slice(0, 80))"""
 

@@ -20,6 +20,7 @@ def step(name, page):
 
 def overview(page):
     expect(page.locator("#tiles")).to_contain_text("Stored per byte")
+    expect(page.locator("#risk")).to_contain_text("ago; 600 of about 1,000 so far. All stripes were not looked at yet; 7 so far.")
     step("overview", page)
 
 
@@ -67,8 +68,51 @@ def change_bound(page):
     dialog.get_by_label("Stored bytes per byte").fill("1.65")
     dialog.get_by_role("button", name="Show what it does").click()
     confirm(page, "Change the bound", "1.65x instead of 1.5x", "room for")
-    expect(page.locator(".policy-head").first).to_contain_text("of 1.65×")
+    expect(page.locator("#policies .policy-head").first).to_contain_text("of 1.65×")
     step("bound", page)
+
+
+def change_cluster_bound(page):
+    page.get_by_role("button", name="Change the bound of the cluster").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Stored bytes per byte").fill("1.2")
+    dialog.get_by_role("button", name="Show what it does").click()
+    expect(dialog.locator("#action-error")).to_contain_text("of the cluster is below what its policies can reach")
+    dialog.get_by_label("Stored bytes per byte").fill("1.7")
+    dialog.get_by_role("button", name="Show what it does").click()
+    confirm(page, "Change the bound", "The bound of the cluster is 1.7x instead of none", "stores 1.400x now", "room for")
+    expect(page.locator("#cluster-bound")).to_contain_text("of 1.70×")
+    step("cluster bound", page)
+
+
+def preview(page):
+    """An edit is previewed, a wrong one is refused with its line, and both are left for the policies in force."""
+    page.get_by_role("link", name="Preview").click()
+    text = page.get_by_label("The text of policies.yaml")
+    expect(text).to_have_value(re.compile("storageBound: 1.7\n.*name: frozen", re.DOTALL))
+    in_force = text.input_value()
+    text.fill(in_force.replace("writeColdAfter: 1h", "writeColdAfter: 1s"))
+    page.get_by_role("button", name="Preview these policies").click()
+    result = page.locator("#preview-result")
+    expect(result).to_contain_text("60.0 MiB of data would be encoded or converted.")
+    expect(result.get_by_role("row", name="cold")).to_contain_text("84.0 MiB")
+    expect(result.get_by_role("row", name="All policies")).to_contain_text("1.70×")
+    expect(result).to_contain_text("encode → PC(6x5) by policy cold")
+    step("preview", page)
+    text.fill(in_force.replace("family: product", "family: prodct"))
+    page.get_by_role("button", name="Preview these policies").click()
+    expect(page.locator("#preview-error")).to_contain_text("did you mean 'product'?")
+    expect(result).to_be_empty()
+    step("preview refused", page)
+    page.get_by_role("link", name="History").click()
+    page.get_by_role("link", name="Preview").click()
+    expect(text).to_have_value(re.compile("prodct"))
+    page.get_by_role("button", name="Back to the policies in force").click()
+    expect(text).to_have_value(in_force)
+    # The overview draws its buttons anew when it is shown.
+    with page.expect_response("**/api/v1/jobs"):
+        page.get_by_role("link", name="Overview").click()
+    page.wait_for_timeout(300)
 
 
 def late_answer(page):
@@ -76,7 +120,8 @@ def late_answer(page):
     held = []
     pause = re.compile(r"/api/v1/actions/pause\?")
     page.route(pause, lambda route: held.append(route))
-    page.get_by_role("button", name="Pause proposing").click()
+    with page.expect_request(pause):
+        page.get_by_role("button", name="Pause proposing").click()
     page.wait_for_timeout(200)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Change the bound of policy cold").click()
@@ -221,7 +266,7 @@ def history(page):
     step("history", page)
 
 
-PARTS = (overview, pause_and_resume, focus_survives_a_refresh, change_bound, late_answer, dry_run, drain_and_take_back,
+PARTS = (overview, pause_and_resume, focus_survives_a_refresh, change_bound, change_cluster_bound, preview, late_answer, dry_run, drain_and_take_back,
          hibernate_and_wake, level_and_stop, scrub, browse_and_convert, make_replicas, pin, search, history)
 
 

@@ -22,6 +22,10 @@ const boundButton = policy => actionButton('Change bound', {name: 'bound',
     title: 'Change the bound of policy ' + policy.name, confirm: 'Change the bound', parameters: {policy: policy.name},
     field: {name: 'bound', label: 'Stored bytes per byte of encoded data', value: policy.storageBound || 1.5}});
 
+const clusterBoundButton = bound => actionButton('Change bound', {name: 'clusterbound',
+    title: 'Change the bound of the cluster', confirm: 'Change the bound',
+    field: {name: 'bound', label: 'Stored bytes per byte of encoded data', value: bound || 1.5}});
+
 const scrubButton = () => actionButton('Start now',
     {name: 'scrub', title: 'Start a parity scrub', confirm: 'Start the scrub'});
 
@@ -124,14 +128,20 @@ function showStep(step, lines, error) {
   if (step === 'done') $('action-close').focus();
 }
 
+// Keeps the API token that was typed, as long as the tab is open. Returns whether there is a token.
+function takeToken(input) {
+  const typed = input.value.trim();
+  if (!sessionStorage.getItem(TOKEN) && typed) {
+    sessionStorage.setItem(TOKEN, typed);
+    input.value = '';
+  }
+  return !!sessionStorage.getItem(TOKEN);
+}
+
 async function forward() {
   const action = current;
   const step = action.step;
-  if (!sessionStorage.getItem(TOKEN)) {
-    if (!$('action-token').value.trim()) return showStep('ask', [], 'Enter the API token first.');
-    sessionStorage.setItem(TOKEN, $('action-token').value.trim());
-    $('action-token').value = '';
-  }
+  if (!takeToken($('action-token'))) return showStep('ask', [], 'Enter the API token first.');
   if (action.field && step === 'ask') {
     action.parameters[action.field.name] = $(action.field.choices ? 'action-choices' : 'action-value').value;
   }
@@ -168,9 +178,9 @@ const transitionsOf = answer => answer.decisions
 const refusalsOf = answer => answer.decisions
     ? answer.decisions.map(decision => decision.refusal).filter(refusal => refusal) : answer.refusals;
 
-async function post(path, parameters) {
+async function post(path, parameters, text) {
   const response = await fetch('api/v1/' + path + '?' + new URLSearchParams(parameters),
-      {method: 'POST', headers: {Authorization: 'Bearer ' + sessionStorage.getItem(TOKEN)}});
+      {method: 'POST', headers: {Authorization: 'Bearer ' + sessionStorage.getItem(TOKEN)}, body: text});
   const body = await response.json();
   if (!response.ok) {
     throw Object.assign(new Error(body.error.message + ' → ' + body.error.remedy), {status: response.status});

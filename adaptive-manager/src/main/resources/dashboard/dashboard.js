@@ -143,6 +143,15 @@ function drawFirstSteps(cluster) {
 
 // ---- policies and their charts ----------------------------------------------------------------
 
+// The encoded data of all policies against the bound of the cluster.
+function drawClusterBound(policies) {
+  const overhead = policies.cluster ? policies.cluster.encodedOverhead : 0;
+  const bound = policies.storageBound;
+  replace($('cluster-bound'), h('b', {}, 'All policies'), h('span', {class: 'codes'}, 'encoded data of the cluster'),
+      h('span', {class: 'now' + (bound && overhead > bound + 1e-9 ? ' over' : '')}, times(overhead),
+          h('small', {}, bound ? ' of ' + times(bound) : ' no bound')), clusterBoundButton(bound));
+}
+
 function drawPolicies(policies, timeline) {
   const box = $('policies');
   const known = new Map([...box.children].map(child => [child.dataset.name, child]));
@@ -266,11 +275,19 @@ function drawStates(cluster) {
   }) : [h('p', {class: 'none'}, 'no files yet')]));
 }
 
+// How far the scans are that look for blocks and stripes at risk which no event has reported.
+function scanLine(cluster) {
+  return h('p', {class: 'none'}, ...cluster.scans.map(scan => 'All ' + scan.name + ' were '
+      + (scan.completedMillis ? 'last looked at ' + ago(cluster.timeMillis - scan.completedMillis) + ' ago' : 'not looked at yet')
+      + (scan.completedMillis >= scan.startedMillis && scan.completedMillis ? '. '
+          : '; ' + count(scan.visited) + (scan.rows ? ' of about ' + count(scan.rows) : '') + ' so far. ')));
+}
+
 function drawRisk(cluster) {
   const risk = cluster.atRisk;
   if (riskOf(cluster).all === 0) {
     $('risk').replaceChildren(h('div', {class: 'safe'}, h('i', {}, '✓'), 'No block is lost or waits for repair'),
-        placementLine(cluster));
+        placementLine(cluster), scanLine(cluster));
     return;
   }
   const loss = (value, text, style) =>
@@ -280,7 +297,7 @@ function drawRisk(cluster) {
           loss(n, 'stripes lost ' + (i + 1) + (i ? ' blocks' : ' block'), 'some')),
       loss(risk.underReplicatedBlocks, 'blocks short of replicas', 'some'),
       loss(risk.missingBlocks, 'blocks missing', 'fatal'),
-      loss(risk.unrecoverableStripes, 'stripes beyond repair', 'fatal')), placementLine(cluster));
+      loss(risk.unrecoverableStripes, 'stripes beyond repair', 'fatal')), placementLine(cluster), scanLine(cluster));
 }
 
 function drawMoved(cluster) {
@@ -316,6 +333,8 @@ function drawServers(cluster) {
   // Nearly empty disks would all look alike, so they are compared with the fullest disk.
   const scale = fullest > 0 && fullest < 0.1 ? fullest : 1;
   $('scale').textContent = scale === 1 ? 'used of capacity' : 'used, against the fullest disk';
+  const scan = cluster.scans.find(s => s.name === 'blocks');
+  const counted = scan && scan.completedMillis ? ' as of ' + ago(cluster.timeMillis - scan.completedMillis) + ' ago' : '';
   $('servers').replaceChildren(...serversToShow(cluster.servers).map(server =>
       h('div', {class: 'server' + (isDown(server) ? ' dead' : ''), title: server.uuid},
           h('div', {class: 'name'}, server.name + (racks > 1 ? ' ' + server.rack : '')),
@@ -324,7 +343,7 @@ function drawServers(cluster) {
             level.style.height = Math.max(disk.usedBytes ? 4 : 0, 100 * fill(disk) / scale) + '%';
             return h('div', {class: 'disk' + (disk.failed ? ' failed' : ''),
                 title: disk.failed ? 'failed' : bytes(disk.usedBytes) + ' of '
-                    + bytes(disk.capacityBytes) + ', ' + count(disk.blocks) + ' blocks'},
+                    + bytes(disk.capacityBytes) + ', ' + count(disk.blocks) + ' blocks' + counted},
                 disk.failed ? null : level);
           })),
           h('div', {class: 'used'}, server.live
@@ -493,6 +512,7 @@ async function refresh() {
     keepFocus(() => {
       drawHealth(health);
       drawTiles(cluster, jobs, transitions.transitions, health.scrub);
+      drawClusterBound(policies);
       drawPolicies(policies, timeline);
       drawStates(cluster);
       drawRisk(cluster);
@@ -523,5 +543,6 @@ async function loop() {
 }
 initActions();
 initPages();
+initPreview();
 showPage();
 loop();

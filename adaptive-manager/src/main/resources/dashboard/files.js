@@ -1,4 +1,4 @@
-// The pages beside the overview: the file browser with its search, and the history.
+// The pages beside the overview: the file browser with its search, and the history. The preview has a file of its own.
 'use strict';
 
 const SEARCH_PAUSE_MILLIS = 250;
@@ -11,14 +11,15 @@ const directoryLink = path => '#/files' + encodeURI(path).replaceAll('#', '%23')
 // Each page has an address of its own, so that links and the back button work.
 function showPage() {
   const address = location.hash.slice(1);
-  const page = address.startsWith('/file') ? 'files' : address === '/history' ? 'history' : 'overview';
-  for (const name of ['overview', 'files', 'history']) {
+  const page = address.startsWith('/file') ? 'files' : ['/preview', '/history'].includes(address) ? address.slice(1) : 'overview';
+  for (const name of ['overview', 'files', 'preview', 'history']) {
     $(name).hidden = name !== page;
     if (name === page) $('to-' + name).setAttribute('aria-current', 'page');
     else $('to-' + name).removeAttribute('aria-current');
   }
   document.title = page === 'overview' ? 'EbbFS' : page[0].toUpperCase() + page.slice(1) + ' · EbbFS';
   if (page === 'history') return showHistory();
+  if (page === 'preview') return showPreview();
   if (page === 'overview') return refresh();
   const path = decodeURI(address.replace(/^\/files?/, '').replaceAll('%23', '#')) || '/';
   return address.startsWith('/files') ? showDirectory(path) : showFile(path);

@@ -370,6 +370,47 @@ class ActionsTest {
   }
 
   @Test
+  void theBoundOfTheClusterIsWrittenAndShown() throws Exception {
+    encodeAll();
+    assertThat(rig.get("/api/v1/policies").has("storageBound")).isFalse();
+    JsonNode dry = rig.act("clusterbound?bound=1.6&dryRun=true");
+    assertThat(dry.path("figures").path("roomBytes").asDouble() / (60 << 20))
+        .isCloseTo(0.2, within(1e-6));
+    assertThat(dry.path("summary").toString())
+        .contains("bound of the cluster is 1.6x instead of none", "stores 1.400x now", "room for");
+    assertThat(Files.readString(rig.policies())).isEqualTo(POLICIES);
+    rig.act("clusterbound?bound=1.6");
+    String edited = POLICIES.replace("policies:\n", "storageBound: 1.6\npolicies:\n");
+    assertThat(Files.readString(rig.policies())).isEqualTo(edited);
+    assertThat(rig.get("/api/v1/policies/text").path("text").asText()).isEqualTo(edited);
+    assertThat(rig.get("/api/v1/policies").path("storageBound").asDouble()).isEqualTo(1.6);
+    rig.evaluate();
+    assertThat(rig.get("/api/v1/policies").path("cluster").path("bound").asDouble()).isEqualTo(1.6);
+    assertThat(rig.refused("clusterbound?bound=1.3", 400)).contains("1.3 of the cluster", "1.400");
+    assertThat(rig.refused("clusterbound?bound=much", 400)).contains("bound=much");
+    assertThat(Files.readString(rig.policies())).isEqualTo(edited);
+    assertThat(Files.readString(directory.resolve("data/audit.log")))
+        .contains("cmd=clusterbound\tsrc=bound=1.6\t");
+    assertThat(rig.get("/api/v1/history").toString()).contains("The bound of the cluster is 1.6x");
+  }
+
+  @Test
+  void aLowerBoundOfTheClusterTellsWhatBecomesCompact() throws Exception {
+    encodeAll();
+    rig.act("bound?policy=cold&bound=1.7");
+    rig.act("convert?path=/cold/a&to=fast");
+    rig.namenode.completeAll(new Random(1));
+    rig.evaluate();
+    JsonNode dry = rig.act("clusterbound?bound=1.5&dryRun=true");
+    assertThat(dry.path("summary").toString())
+        .contains("stores 1.600x now: that is 6 MiB too much");
+    JsonNode figures = dry.path("figures");
+    assertThat(figures.path("overBytes").asDouble() / (1 << 20)).isCloseTo(6, within(1e-3));
+    assertThat(figures.path("toCompactBytes").asDouble() / (1 << 20)).isCloseTo(15, within(1e-3));
+    assertThat(figures.path("stillOverBytes").asLong()).isZero();
+  }
+
+  @Test
   void aRefusedBoundChangesNothing() throws Exception {
     for (String bad : List.of("cold&bound=1.3", "cold&bound=x", "single&bound=2", "no&bound=2")) {
       String error = rig.refused("bound?policy=" + bad, bad.startsWith("no") ? 404 : 400);
@@ -380,7 +421,9 @@ class ActionsTest {
     String broken = POLICIES.replace("product", "prodct");
     Files.writeString(rig.policies(), broken);
     assertThat(rig.refused("bound?policy=cold&bound=1.6", 400)).contains("prodct");
+    assertThat(rig.refused("clusterbound?bound=1.6", 400)).contains("prodct");
     assertThat(Files.readString(rig.policies())).isEqualTo(broken);
+    assertThat(rig.get("/api/v1/policies/text").path("text").asText()).isEqualTo(POLICIES);
     assertThat(rig.get("/api/v1/policies").path("policies").get(0).path("storageBound").asDouble())
         .isEqualTo(1.5);
   }

@@ -47,6 +47,7 @@ class DashboardBrowserTest {
           "pause",
           "resume",
           "bound",
+          "clusterbound",
           "drain",
           "undrain",
           "hibernate",

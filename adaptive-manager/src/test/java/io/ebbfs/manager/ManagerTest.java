@@ -166,6 +166,16 @@ class ManagerTest {
   }
 
   @Test
+  void saysHowFarTheScansOfTheNamenodeAre() throws Exception {
+    JsonNode scans = get("/api/v1/cluster").path("scans");
+    assertThat(scans.get(0).path("name").asText()).isEqualTo("blocks");
+    assertThat(scans.get(0).path("visited").asLong()).isEqualTo(600);
+    assertThat(scans.get(0).path("rows").asLong()).isEqualTo(1_000);
+    assertThat(scans.get(0).path("completedMillis").asLong()).isEqualTo(60);
+    assertThat(scans.get(1).has("completedMillis")).as("no pass has ended").isFalse();
+  }
+
+  @Test
   void saysWhichCodeServesTheReadsAndWhatADegradedReadCosts() throws Exception {
     manager.close();
     List<OpenEvent> opens = new ArrayList<>();
@@ -338,6 +348,9 @@ class ManagerTest {
     assertThat(policy.path("movedBytes").asDouble() / (60 << 20)).isCloseTo(1.433, within(1e-3));
     assertThat(policy.path("overhead").asDouble()).isEqualTo(1.4);
     assertThat(policy.path("endOverhead").asDouble()).isEqualTo(1.8);
+    assertThat(preview.path("cluster").path("overhead").asDouble()).isEqualTo(1.4);
+    assertThat(preview.path("cluster").path("endOverhead").asDouble()).isCloseTo(1.8, within(1e-9));
+    assertThat(preview.path("cluster").has("bound")).isFalse();
     assertThat(preview.path("filesWithoutPolicy").asLong()).isEqualTo(1);
     assertThat(preview.path("decisions").size()).isEqualTo(2);
     assertThat(namenode.proposed).isEmpty();
@@ -389,6 +402,7 @@ class ManagerTest {
             "charts.js",
             "actions.js",
             "files.js",
+            "preview.js",
             "dashboard.js");
     for (String file : files) {
       HttpResponse<String> response = send("GET", "/" + file);
@@ -431,6 +445,7 @@ class ManagerTest {
             "/api/v1/actions/convert",
             "/api/v1/actions/pin",
             "/api/v1/actions/bound",
+            "/api/v1/actions/clusterbound",
             "/api/v1/actions/cancel",
             "/api/v1/actions/retry",
             "/api/v1/actions/scrub",
@@ -441,6 +456,7 @@ class ManagerTest {
             "/api/v1/actions/rebalance",
             "/api/v1/actions/stoprebalance",
             "/api/v1/policies",
+            "/api/v1/policies/text",
             "/api/v1/policies/evaluate",
             "/api/v1/policies/preview",
             "/api/v1/policies/previewed",
@@ -457,7 +473,15 @@ class ManagerTest {
       // A preview needs a body, and the other ones parameters. No scrub was reported yet.
       int expected =
           switch (path.substring(path.lastIndexOf('/') + 1)) {
-            case "preview", "previewed", "search", "file", "convert", "pin", "cancel", "retry" ->
+            case "preview",
+                "previewed",
+                "search",
+                "file",
+                "convert",
+                "pin",
+                "clusterbound",
+                "cancel",
+                "retry" ->
                 400;
             case "bound", "drain", "undrain", "hibernate", "wake" -> 404;
             case "scrub", "resume" -> 409;

@@ -293,6 +293,7 @@ public final class NamenodeServer implements AutoCloseable {
             blocks::pendingDeletionsOfGroups,
             new GroupDamage(),
             blocks::blocksOn,
+            () -> Optional.of(blocks.scan()),
             blocks::drain);
     ReportedHeat heat = new ReportedHeat(clock);
     IdGenerators ids = IdGenerators.of(store);

@@ -8,6 +8,8 @@ import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.server.CallCounters;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ScanStatusProto;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -37,6 +39,7 @@ record NamenodeStatus(
     implements StatusServer.State {
   private static final Logger LOG = LoggerFactory.getLogger(NamenodeStatus.class);
   private static final double NANOS_PER_SECOND = 1e9;
+  private static final double MILLIS_PER_SECOND = 1e3;
 
   @Override
   public Optional<String> notReady() {
@@ -160,5 +163,31 @@ record NamenodeStatus(
         "ebbfs_namenode_unrecoverable_stripes",
         "Stripes that do not decode",
         figures.getUnrecoverableStripes());
+    scans(text, figures.getScansList());
+  }
+
+  private static void scans(PrometheusText text, List<ScanStatusProto> scans) {
+    text.family(
+        "ebbfs_namenode_scan_visited_rows",
+        "gauge",
+        "Rows that the last pass of a scan has visited so far");
+    scans.forEach(
+        scan ->
+            text.line(
+                "ebbfs_namenode_scan_visited_rows", "scan", scan.getName(), scan.getVisited()));
+    text.family("ebbfs_namenode_scan_rows", "gauge", "Rows of the last whole pass of a scan");
+    scans.forEach(
+        scan -> text.line("ebbfs_namenode_scan_rows", "scan", scan.getName(), scan.getRows()));
+    text.family(
+        "ebbfs_namenode_scan_completed_seconds",
+        "gauge",
+        "When the last whole pass of a scan ended, in seconds since 1970; 0 if none has");
+    scans.forEach(
+        scan ->
+            text.line(
+                "ebbfs_namenode_scan_completed_seconds",
+                "scan",
+                scan.getName(),
+                scan.getCompletedMillis() / MILLIS_PER_SECOND));
   }
 }

@@ -174,6 +174,8 @@ class AuditAndMetricsTest {
         .contains("ebbfs_namenode_call_seconds_total{method=\"create\"} ")
         .contains("ebbfs_namenode_safe_mode 0\n")
         .contains("ebbfs_namenode_audit_dropped_total 0\n")
+        .contains("ebbfs_namenode_scan_completed_seconds{scan=\"blocks\"} ")
+        .contains("ebbfs_namenode_scan_rows{scan=\"stripes\"} 0\n")
         .doesNotContain("method=\"setOwner\"");
   }
 

@@ -1,6 +1,5 @@
 package io.ebbfs.manager.api;
 
-import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.Units;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
@@ -11,7 +10,6 @@ import io.ebbfs.manager.schedule.DecisionProposer;
 import io.ebbfs.manager.schedule.Evaluator;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.Pin;
-import io.ebbfs.manager.view.PolicySums;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
@@ -26,7 +24,6 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import io.ebbfs.protocol.words.TransitionKinds;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -376,7 +373,8 @@ final class ActionAnswers {
     }
   }
 
-  private static String overhead(double overhead) {
+  /** "1.400x", or "nothing" for 0. */
+  static String overhead(double overhead) {
     return overhead == 0 ? "nothing" : String.format(Locale.ROOT, "%.3fx", overhead);
   }
 
@@ -477,32 +475,8 @@ final class ActionAnswers {
             () -> new ApiException(400, "no absolute path is given", "add path=/DIRECTORY"));
   }
 
-  // ---- the bound --------------------------------------------------------------------------------
-
-  Answer bound(Query query) {
-    boolean dryRun = query.flag("dryRun");
-    PolicyRule rule = named(query.text("policy").orElse(""));
-    double bound = query.decimal("bound", 1, 100);
-    double before = rule.storageBound().orElse(Double.NaN);
-    try {
-      if (dryRun) {
-        manager.policies().checkBound(rule.name(), bound);
-      } else {
-        manager.policies().setBound(rule.name(), bound, manager.nowMillis());
-      }
-    } catch (ConfigException e) {
-      throw new ApiException(
-          400, e.getMessage().strip(), "correct this, and send the request again; nothing changed");
-    } catch (IOException e) {
-      throw new ApiException(
-          500,
-          "%s cannot be written (%s); nothing changed".formatted(manager.policies().path(), e),
-          "let the user of the control plane write the file and its directory");
-    }
-    return answer("bound", dryRun, boundSummary(rule, before, bound), boundFigures(rule, bound));
-  }
-
-  private PolicyRule named(String name) {
+  /** The policy in force with this name. */
+  PolicyRule named(String name) {
     return manager
         .policies()
         .current()
@@ -517,50 +491,6 @@ final class ActionAnswers {
                         + manager.policies().current().policies().rules().stream()
                             .map(PolicyRule::name)
                             .toList()));
-  }
-
-  private List<String> boundSummary(PolicyRule rule, double before, double bound) {
-    Map<String, Number> figures = boundFigures(rule, bound);
-    long over = figures.get("overBytes").longValue();
-    long room = figures.get("roomBytes").longValue();
-    List<String> lines = new ArrayList<>();
-    lines.add(
-        String.format(
-            Locale.ROOT,
-            "The bound of policy '%s' is %sx instead of %s, in policies.yaml and at once in force.",
-            rule.name(),
-            bound,
-            Double.isNaN(before) ? "none" : before + "x"));
-    lines.add(
-        String.format(
-            Locale.ROOT,
-            "Its encoded data stores %s now: %s.",
-            overhead(figures.get("overheadNow").doubleValue()),
-            over > 0
-                ? "that is %s too much, so about %s of the coldest fast data become compact"
-                    .formatted(
-                        Units.showBytes(over),
-                        Units.showBytes(figures.get("toCompactBytes").longValue()))
-                : "there is room for %s more, for data that is read often"
-                    .formatted(Units.showBytes(room))));
-    return lines;
-  }
-
-  /** By the sums of the policy, so the figures cost the same for any number of files. */
-  private Map<String, Number> boundFigures(PolicyRule rule, double bound) {
-    PolicySums sums = manager.view().sums().get(rule.name());
-    long live = sums == null ? 0 : sums.liveBytes();
-    long stored = sums == null ? 0 : sums.storedBytes();
-    long fast = sums == null ? 0 : sums.fastBytes();
-    double room = bound * live - stored;
-    double savedPerByte =
-        rule.family().fastCode().overhead() - rule.family().compactCode().overhead();
-    double toCompact = savedPerByte <= 0 ? 0 : Math.min(fast, Math.max(0, -room) / savedPerByte);
-    return figures(
-        "overheadNow", live == 0 ? 0.0 : (double) stored / live,
-        "roomBytes", Math.round(Math.max(0, room)),
-        "overBytes", Math.round(Math.max(0, -room)),
-        "toCompactBytes", Math.round(toCompact));
   }
 
   // ---- transitions ------------------------------------------------------------------------------

@@ -33,7 +33,8 @@ public final class ApiServer implements AutoCloseable {
           "/dashboard.css", "dashboard.css",
           "/dashboard.js", "dashboard.js",
           "/actions.js", "actions.js",
-          "/files.js", "files.js");
+          "/files.js", "files.js",
+          "/preview.js", "preview.js");
   private static final Map<String, Supplier<String>> LIBRARIES =
       Map.of("/echarts.min.js", ChartLibrary::echarts, "/charts.js", ChartLibrary::charts);
 

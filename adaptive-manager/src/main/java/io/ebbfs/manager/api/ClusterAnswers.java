@@ -8,6 +8,7 @@ import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.DrainStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.HibernationStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.ScanStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.words.TransitionKinds;
@@ -26,6 +27,8 @@ final class ClusterAnswers {
 
   /**
    * @param namenode the address that clients use, host:port
+   * @param scans of the namenode, over all blocks and all stripes; the blocks of a disk are those
+   *     of the last whole pass over all blocks
    * @param packing of the stripes of all policies, at the last evaluation; null before it
    * @param transitionKinds the words for people of each kind, such as "conversion to compact" for
    *     UPCODE, in the order of the kinds
@@ -42,12 +45,33 @@ final class ClusterAnswers {
       long usedBytes,
       long remainingBytes,
       List<Server> servers,
+      List<Scan> scans,
       PackingAnswer packing,
       AtRisk atRisk,
       List<StateCounts.Count> filesByState,
       ReadCounter.Status opens,
       Map<String, Long> counters,
       Map<String, String> transitionKinds) {}
+
+  /**
+   * How far a scan is that visits all rows again and again.
+   *
+   * @param name blocks or stripes
+   * @param startedMillis when the last pass began, 0 if none has
+   * @param visited rows that this pass has visited so far
+   * @param completedMillis when the last whole pass ended; null if none has
+   * @param rows that the last whole pass has visited; null if none has ended
+   */
+  record Scan(String name, long startedMillis, long visited, Long completedMillis, Long rows) {
+    static Scan of(ScanStatusProto scan) {
+      return new Scan(
+          scan.getName(),
+          scan.getStartedMillis(),
+          scan.getVisited(),
+          scan.hasCompletedMillis() ? scan.getCompletedMillis() : null,
+          scan.hasRows() ? scan.getRows() : null);
+    }
+  }
 
   /**
    * @param drain null if the server stays
@@ -125,6 +149,7 @@ final class ClusterAnswers {
         sum(servers, Disk::usedBytes),
         sum(servers, Disk::remainingBytes),
         servers,
+        now.getScansList().stream().map(Scan::of).toList(),
         last == null ? null : PackingAnswer.ofAll(last.evaluation().accounts()),
         new AtRisk(
             now.getUnderReplicatedBlocks(),

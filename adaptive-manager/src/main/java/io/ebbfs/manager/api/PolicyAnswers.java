@@ -158,9 +158,14 @@ final class PolicyAnswers {
    */
   record SortingAnswer(long sortedFiles, long files) {}
 
-  /** The cluster is null before the first evaluation. sorting is null if no edit waits. */
+  /**
+   * The cluster is null before the first evaluation. sorting is null if no edit waits.
+   *
+   * @param storageBound of the whole cluster, in force now; null for none
+   */
   record Policies(
       long loadedMillis,
+      Double storageBound,
       ClusterAnswer cluster,
       ExperienceAnswer experience,
       List<PolicyAnswer> policies,
@@ -175,8 +180,10 @@ final class PolicyAnswers {
     if (last != null) {
       last.evaluation().accounts().forEach(a -> accounts.put(a.policy(), AccountAnswer.of(a)));
     }
+    OptionalDouble bound = current.policies().storageBound();
     return new Policies(
         current.loadedMillis(),
+        bound.isPresent() ? bound.getAsDouble() : null,
         last == null ? null : ClusterAnswer.of(last.evaluation().cluster()),
         ExperienceAnswer.of(manager.evaluator().failureRates(), last),
         current.policies().rules().stream()
@@ -189,6 +196,13 @@ final class PolicyAnswers {
             .orElse(null),
         current.refused(),
         last == null ? List.of() : last.evaluation().refusals());
+  }
+
+  /** The text of policies.yaml when the policies in force were read from it. */
+  record PoliciesText(String text) {}
+
+  PoliciesText text() {
+    return new PoliciesText(manager.policies().textInForce());
   }
 
   private PolicyAnswer answer(PolicyRule rule, AccountAnswer account) {
@@ -249,6 +263,17 @@ final class PolicyAnswers {
       Double bound,
       Margins margins) {}
 
+  /** What all policies of an edit would make of the encoded data of the cluster. */
+  record PreviewedCluster(double overhead, double endOverhead, Double bound) {
+    private static PreviewedCluster of(List<Evaluation> batches) {
+      OptionalDouble bound = batches.get(0).cluster().bound();
+      return new PreviewedCluster(
+          Estimate.mean(batches, batch -> batch.cluster().encodedOverhead()).value(),
+          Estimate.mean(batches, batch -> batch.cluster().endOverhead()).value(),
+          bound.isPresent() ? bound.getAsDouble() : null);
+    }
+  }
+
   /** How far the figures of a sample may be from those of all files, with a confidence of 95%. */
   record Margins(
       long encodeBytes,
@@ -276,6 +301,7 @@ final class PolicyAnswers {
       long files,
       Double sampledShare,
       List<PreviewAnswer> policies,
+      PreviewedCluster cluster,
       Long filesWithoutPolicy,
       List<Evaluation.Refusal> refusals,
       Integer decisionCount,
@@ -329,7 +355,8 @@ final class PolicyAnswers {
     long files = manager.view().files();
     return done != null
         ? done
-        : new Preview(job.number(), false, job.looked(), files, null, null, null, null, null, null);
+        : new Preview(
+            job.number(), false, job.looked(), files, null, null, null, null, null, null, null);
   }
 
   private Preview done(PreviewJob job, Evaluator.Preview result) {
@@ -347,6 +374,7 @@ final class PolicyAnswers {
         manager.view().files(),
         result.share(),
         job.edited().rules().stream().map(rule -> preview(rule, result)).toList(),
+        PreviewedCluster.of(batches),
         Math.round(
             Estimate.sum(batches, b -> b.verdicts().filesWithoutPolicy(), result.share()).value()),
         batches.get(0).refusals(),

@@ -44,6 +44,11 @@ final class Routes {
                 + " edit",
             query -> policies.policies()));
     routes.add(
+        Route.get(
+            "/api/v1/policies/text",
+            "The text of policies.yaml that is in force",
+            query -> policies.text()));
+    routes.add(
         new Route(
             HandlerType.POST,
             "/api/v1/policies/evaluate",
@@ -73,6 +78,7 @@ final class Routes {
     addBrowsing(new BrowseAnswers(manager, files));
     ActionAnswers actions = new ActionAnswers(manager);
     addActions(actions);
+    addBounds(new BoundAnswers(manager, actions));
     addCare(new CareAnswers(manager, actions));
     routes.add(
         Route.get(
@@ -172,13 +178,6 @@ final class Routes {
             new Parameter("to", "string", "fast, compact, replicas or none")));
     routes.add(
         Route.action(
-            "/api/v1/actions/bound",
-            "Changes the storageBound of a policy in policies.yaml",
-            actions::bound,
-            new Parameter("policy", "string", "the name of the policy"),
-            new Parameter("bound", "number", "stored bytes per byte of encoded data")));
-    routes.add(
-        Route.action(
             "/api/v1/actions/cancel",
             "Ends a planned or running encoding or conversion",
             actions::cancel,
@@ -206,6 +205,23 @@ final class Routes {
             server));
     routes.add(
         Route.action("/api/v1/actions/scrub", "Begins a pass of the parity scrub", actions::scrub));
+  }
+
+  private void addBounds(BoundAnswers bounds) {
+    Parameter bound = new Parameter("bound", "number", "stored bytes per byte of encoded data");
+    routes.add(
+        Route.action(
+            "/api/v1/actions/bound",
+            "Changes the storageBound of a policy in policies.yaml",
+            bounds::bound,
+            new Parameter("policy", "string", "the name of the policy"),
+            bound));
+    routes.add(
+        Route.action(
+            "/api/v1/actions/clusterbound",
+            "Changes the storageBound of the whole cluster in policies.yaml",
+            bounds::clusterBound,
+            bound));
   }
 
   private void addCare(CareAnswers care) {

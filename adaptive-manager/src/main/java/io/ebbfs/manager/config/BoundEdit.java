@@ -19,14 +19,14 @@ import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
 /**
- * Writes another storageBound into the text of policies.yaml. All other characters, comments
- * included, stay. Pure.
+ * Writes another storageBound, of a policy or of the cluster, into the text of policies.yaml. All
+ * other characters, comments included, stay. Pure.
  */
 final class BoundEdit {
   private BoundEdit() {}
 
   /**
-   * The text with another bound.
+   * The text with another bound of a policy.
    *
    * @throws ConfigException if the text is not sound before or after the edit, or has no such
    *     policy
@@ -43,11 +43,30 @@ final class BoundEdit {
                         "there is no policy '" + policy + "'",
                         "name one of " + before.rules().stream().map(PolicyRule::name).toList()));
     String edited = write(text, mapping, show(bound));
-    PolicySet after = PolicySet.parse(path, edited, codes);
-    if (!after.equals(withBound(before, policy, bound))) {
+    PolicySet wanted = withBound(before, policy, bound);
+    return checked(path, edited, wanted, "policy '" + policy + "'", codes);
+  }
+
+  /**
+   * The text with another bound of the cluster.
+   *
+   * @throws ConfigException if the text is not sound before or after the edit
+   */
+  static String applyToCluster(Path path, String text, double bound, CodeRegistry codes)
+      throws ConfigException {
+    PolicySet before = PolicySet.parse(path, text, codes);
+    String edited = writeAtTop(text, (MappingNode) root(text), show(bound));
+    PolicySet wanted = new PolicySet(before.rules(), OptionalDouble.of(bound));
+    return checked(path, edited, wanted, "the cluster", codes);
+  }
+
+  private static String checked(
+      Path path, String edited, PolicySet wanted, String whose, CodeRegistry codes)
+      throws ConfigException {
+    if (!PolicySet.parse(path, edited, codes).equals(wanted)) {
       throw refused(
           path,
-          "the bound of policy '" + policy + "' cannot be written without changing more",
+          "the bound of " + whose + " cannot be written without changing more",
           "edit the file by hand");
     }
     return edited;
@@ -63,9 +82,12 @@ final class BoundEdit {
         List.of(new ConfigProblem(path.getFileName().toString(), 0, message, remedy)));
   }
 
+  private static Node root(String text) {
+    return new Yaml(new LoaderOptions()).compose(new StringReader(text));
+  }
+
   private static Optional<MappingNode> mappingOf(String text, String policy) {
-    Node root = new Yaml(new LoaderOptions()).compose(new StringReader(text));
-    Optional<Node> policies = value(root, "policies").map(NodeTuple::getValueNode);
+    Optional<Node> policies = value(root(text), "policies").map(NodeTuple::getValueNode);
     if (policies.isPresent() && policies.get() instanceof SequenceNode sequence) {
       for (Node node : sequence.getValue()) {
         Optional<NodeTuple> name = value(node, "name");
@@ -90,10 +112,7 @@ final class BoundEdit {
   private static String write(String text, MappingNode policy, String bound) {
     Optional<NodeTuple> old = value(policy, "storageBound");
     if (old.isPresent()) {
-      Node value = old.get().getValueNode();
-      return text.substring(0, index(text, value.getStartMark()))
-          + bound
-          + text.substring(index(text, value.getEndMark()));
+      return replaced(text, old.get().getValueNode(), bound);
     }
     NodeTuple name = value(policy, "name").orElseThrow();
     int end = index(text, name.getValueNode().getEndMark());
@@ -109,6 +128,27 @@ final class BoundEdit {
         + "storageBound: "
         + bound
         + text.substring(lineEnd);
+  }
+
+  /** A bound that is new stands before the policies. */
+  private static String writeAtTop(String text, MappingNode root, String bound) {
+    Optional<NodeTuple> old = value(root, "storageBound");
+    if (old.isPresent()) {
+      return replaced(text, old.get().getValueNode(), bound);
+    }
+    Mark policies = value(root, "policies").orElseThrow().getKeyNode().getStartMark();
+    int begin = index(text, policies);
+    String between =
+        root.getFlowStyle() == DumperOptions.FlowStyle.FLOW
+            ? ", "
+            : "\n" + " ".repeat(policies.getColumn());
+    return text.substring(0, begin) + "storageBound: " + bound + between + text.substring(begin);
+  }
+
+  private static String replaced(String text, Node value, String bound) {
+    return text.substring(0, index(text, value.getStartMark()))
+        + bound
+        + text.substring(index(text, value.getEndMark()));
   }
 
   /** Marks count code points. */

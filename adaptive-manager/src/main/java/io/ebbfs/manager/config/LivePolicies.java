@@ -35,6 +35,7 @@ public final class LivePolicies {
   private final Path path;
   private final CodeRegistry codes;
   private volatile Current current;
+  private volatile String textInForce;
   private String seenText;
   private long seenModified;
 
@@ -43,6 +44,7 @@ public final class LivePolicies {
     this.codes = codes;
     this.current = current;
     this.seenText = seenText;
+    this.textInForce = seenText;
   }
 
   /** Reads the file for the first time; a broken file is an error then. */
@@ -56,6 +58,11 @@ public final class LivePolicies {
 
   public Current current() {
     return current;
+  }
+
+  /** The text of the file when the policies in force were read from it. */
+  public String textInForce() {
+    return textInForce;
   }
 
   public Path path() {
@@ -94,7 +101,16 @@ public final class LivePolicies {
    */
   public synchronized void setBound(String policy, double bound, long nowMillis)
       throws ConfigException, IOException {
-    String text = BoundEdit.apply(path, YamlFile.text(path), policy, bound, codes);
+    put(BoundEdit.apply(path, YamlFile.text(path), policy, bound, codes), nowMillis);
+  }
+
+  /** As {@link #setBound}, for the bound of the cluster. */
+  public synchronized void setClusterBound(double bound, long nowMillis)
+      throws ConfigException, IOException {
+    put(BoundEdit.applyToCluster(path, YamlFile.text(path), bound, codes), nowMillis);
+  }
+
+  private void put(String text, long nowMillis) throws ConfigException, IOException {
     writeAtomically(path.toRealPath(), text);
     replace(text, nowMillis);
   }
@@ -106,6 +122,11 @@ public final class LivePolicies {
    */
   public synchronized void checkBound(String policy, double bound) throws ConfigException {
     BoundEdit.apply(path, YamlFile.text(path), policy, bound, codes);
+  }
+
+  /** As {@link #checkBound}, for the bound of the cluster. */
+  public synchronized void checkClusterBound(double bound) throws ConfigException {
+    BoundEdit.applyToCluster(path, YamlFile.text(path), bound, codes);
   }
 
   /** A crash leaves the old file or the new one. */
@@ -135,6 +156,7 @@ public final class LivePolicies {
     PolicySet policies = PolicySet.parse(path, text, codes);
     boolean different = !policies.equals(current.policies);
     current = new Current(policies, nowMillis, List.of());
+    textInForce = text;
     LOG.info("{} reloaded: {} policies in force", path, policies.rules().size());
     return different;
   }

@@ -131,7 +131,9 @@ final class EncodingChooser {
       if (makesRoom || !age.isOverdue(file)) {
         waiting.put(
             file.id(),
-            "read-hot; waits for compact encodings to make room for " + rule.family().fast());
+            "read-hot; waits for compact encodings to make room for "
+                + rule.family().fast()
+                + temperature.sidesOfFast(List.of(file)).map(text -> "; " + text).orElse(""));
       } else {
         cold.add(file);
       }

@@ -68,7 +68,8 @@ final class EncodingDecider {
       stripes.forEach(stripe -> bound.enter(change(stripe)));
       boolean all = count == stripes.size();
       String why = all ? "to %s by this evaluation".formatted(code.name()) : noRoom(stripes, count);
-      batch.forEach(file -> waiting.put(file.id(), why));
+      String verdict = rule.isSingle() ? why : why + sides(batch);
+      batch.forEach(file -> waiting.put(file.id(), verdict));
       if (count > 0) {
         PackingForecast packing = PackingForecast.sum(stripes.subList(0, count));
         limit.take(packing.dataBytes(), count);
@@ -145,8 +146,16 @@ final class EncodingDecider {
     double hottest = batch.stream().mapToDouble(temperature::ofFile).max().orElse(0);
     String noRoom =
         !fast && batch.stream().anyMatch(temperature::isHot) ? ", no room for more fast data" : "";
-    return "%s to %s (%s)%s"
+    return "%s to %s (%s)%s%s"
         .formatted(
-            temperature.show(coldest), temperature.show(hottest), temperature.showHot(), noRoom);
+            temperature.show(coldest),
+            temperature.show(hottest),
+            temperature.showHot(),
+            sides(batch),
+            noRoom);
+  }
+
+  private String sides(List<FileView> batch) {
+    return temperature.sidesOfFast(batch).map(text -> "; " + text).orElse("");
   }
 }

@@ -51,6 +51,12 @@ final class PinnedTemperature implements Temperature {
     };
   }
 
+  /** A pin is not weighed. */
+  @Override
+  public Optional<String> sidesOfFast(Collection<FileView> files) {
+    return byReads.sidesOfFast(files.stream().filter(file -> file.pin() == Pin.NONE).toList());
+  }
+
   @Override
   public Optional<String> waitsReplicated(FileView file) {
     return file.pin() == Pin.NONE ? byReads.waitsReplicated(file) : Optional.empty();

@@ -44,9 +44,36 @@ final class PricedTemperature implements Temperature {
     Worth.Sides sides = worth.stayReplicated(ofFile(file), days, replicas);
     return sides.pays() && days < waitDays
         ? Optional.of(
-            "%s in %s days: its replicas serve them for less than the compact code, and may wait until an age of %s days (waitWhileRead)"
-                .formatted(show(ofFile(file)), number(days), number(waitDays)))
+            "%s in %s days: beside the compact code its replicas earn %s and cost %s block moves per block, so the file waits, but not longer than until an age of %s days (waitWhileRead)"
+                .formatted(
+                    show(ofFile(file)),
+                    number(days),
+                    number(sides.earns()),
+                    number(sides.costs()),
+                    number(waitDays)))
         : Optional.empty();
+  }
+
+  @Override
+  public Optional<String> sidesOfFast(Collection<FileView> files) {
+    double least = Double.POSITIVE_INFINITY;
+    double most = Double.NEGATIVE_INFINITY;
+    double costs = 0;
+    for (FileView file : files) {
+      Worth.Sides sides = worth.first(ofFile(file), ageDays(file));
+      least = Math.min(least, sides.earns());
+      most = Math.max(most, sides.earns());
+      costs = sides.costs();
+    }
+    return files.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "the fast code earns %s and costs %s block moves per block"
+                .formatted(range(number(least), number(most)), number(costs)));
+  }
+
+  private static String range(String least, String most) {
+    return least.equals(most) ? least : least + " to " + most;
   }
 
   private double ageDays(FileView file) {

@@ -28,6 +28,12 @@ interface Temperature {
   boolean isHot(FileView file);
 
   /**
+   * What the fast code earns and costs, beside the compact one, for files that are encoded for the
+   * first time; empty if that is not weighed for any of them.
+   */
+  Optional<String> sidesOfFast(Collection<FileView> files);
+
+  /**
    * Why a write-cold file is worth more as replicas than in the compact code for now; empty if not.
    */
   Optional<String> waitsReplicated(FileView file);

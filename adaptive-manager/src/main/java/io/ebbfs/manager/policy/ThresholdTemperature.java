@@ -73,6 +73,12 @@ final class ThresholdTemperature implements Temperature {
 
   /** A threshold knows no costs. */
   @Override
+  public Optional<String> sidesOfFast(Collection<FileView> files) {
+    return Optional.empty();
+  }
+
+  /** A threshold knows no costs. */
+  @Override
   public Optional<String> waitsReplicated(FileView file) {
     return Optional.empty();
   }

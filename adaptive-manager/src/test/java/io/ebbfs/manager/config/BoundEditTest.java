@@ -39,6 +39,40 @@ class BoundEditTest {
         .isEqualTo(text.replace("name: a,", "name: a, storageBound: 1.5,"));
   }
 
+  private static String editCluster(String text, double bound) throws ConfigException {
+    return BoundEdit.applyToCluster(FILE, text, bound, CodeRegistry.builtIn());
+  }
+
+  @Test
+  void theBoundOfTheClusterComesBeforeThePolicies() throws Exception {
+    String text =
+        """
+        # 𝄞 all of them
+        policies:
+        - {name: a, paths: [/a], family: product, storageBound: 1.45}
+        """;
+    String edited = editCluster(text, 1.5);
+    assertThat(edited).isEqualTo(text.replace("policies:", "storageBound: 1.5\npolicies:"));
+    assertThat(editCluster(edited, 2)).isEqualTo(edited.replace("1.5\n", "2\n"));
+    String inOneLine = "{policies: [{name: a, paths: [/a], family: product}]}";
+    assertThat(editCluster(inOneLine, 1.5))
+        .isEqualTo(inOneLine.replace("{policies", "{storageBound: 1.5, policies"));
+  }
+
+  @Test
+  void aBoundOfTheClusterThatWouldChangeMoreOrCannotHoldIsRefused() {
+    String text =
+        """
+        storageBound: &bound 1.5
+        policies:
+          - {name: a, paths: [/a], family: product, storageBound: *bound}
+        """;
+    assertThatThrownBy(() -> editCluster(text, 1.6)).isInstanceOf(ConfigException.class);
+    assertThatThrownBy(() -> editCluster(text.replace("*bound", "1.5"), 1.3))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("of the cluster is below");
+  }
+
   @Test
   void anEditThatWouldChangeMoreIsRefused() {
     // An alias gives both policies one bound.

@@ -643,6 +643,15 @@ public final class ModelNamenode implements CodingProtocol {
     for (ModelStripe stripe : stripes.values()) {
       stored += stripe.parity() + stripe.dead();
     }
+    cluster.addScans(
+        ScanStatusProto.newBuilder()
+            .setName("blocks")
+            .setStartedMillis(100)
+            .setVisited(600)
+            .setCompletedMillis(60)
+            .setRows(1_000));
+    cluster.addScans(
+        ScanStatusProto.newBuilder().setName("stripes").setStartedMillis(100).setVisited(7));
     long lost = stripes.values().stream().filter(s -> s.lost).count();
     if (request.hasChangeMark()) {
       marks.accept(request.getChangeMark());

@@ -60,6 +60,22 @@ class AutoPolicyTest {
             org.assertj.core.groups.Tuple.tuple("PC(6x5)", 30));
   }
 
+  /** The reason of an encoding has both sides, whichever code the file goes to. */
+  @Test
+  void aDecisionToEncodeTellsWhatTheFastCodeEarnsAndCosts() {
+    List<Long> hot = files(world, "hot", 30, 100);
+    files(world, "cold", 30, 10);
+    read(world, hot.get(0), 110);
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions())
+        .extracting(Decision::reason)
+        .satisfiesExactlyInAnyOrder(
+            reason -> assertThat(reason).contains("earns 1.80 to 1.98 and costs 1.10 block moves"),
+            reason -> assertThat(reason).contains("earns 0.180 and costs 1.10 block moves"));
+    assertThat(world.verdict(evaluation, hot.get(1)).reason())
+        .startsWith("to PC(2x5) by this evaluation; the fast code earns 1.80 to 1.98 and costs");
+  }
+
   private static PolicyWorld waiting() {
     PolicyWorld made = world(null);
     made.policies =
@@ -77,7 +93,10 @@ class AutoPolicyTest {
     Evaluation no = waiting.decide();
     assertThat(no.decisions()).isEmpty();
     assertThat(waiting.verdict(no, ids.get(0)).reason())
-        .contains("1.00 remembered reads in 0.125 days", "until an age of 2.00 days");
+        .contains(
+            "1.00 remembered reads in 0.125 days",
+            "its replicas earn 0.0240 and cost 0.0191 block moves per block",
+            "until an age of 2.00 days");
     waiting.now = written + DAY / 24 * 4;
     assertThat(waiting.decide().decisions())
         .extracting(Decision::toCode)

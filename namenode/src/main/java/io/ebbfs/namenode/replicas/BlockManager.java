@@ -10,6 +10,7 @@ import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.ScanCursor;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -143,7 +144,9 @@ public final class BlockManager implements BlockService, TypeMover {
   public void bind(StripeService stripes) {
     redundancy.bind(stripes);
     rebalancer.bind(stripes);
-    safeModeProgress = new SafeModeProgress(store, cluster, stripes, settings.safeModeThreshold());
+    safeModeProgress =
+        new SafeModeProgress(
+            store, cluster, stripes, settings.safeModeThreshold(), System::nanoTime);
     locator.bind(stripes);
   }
 
@@ -158,6 +161,7 @@ public final class BlockManager implements BlockService, TypeMover {
    */
   public void tick() {
     try {
+      scanner.open();
       heartbeats.declareDeadServers().forEach(redundancy::serverDied);
       redundancy.endHibernations();
       if (cluster.inSafeMode()) {
@@ -361,9 +365,26 @@ public final class BlockManager implements BlockService, TypeMover {
     return redundancy.absence(server, mostBlocks);
   }
 
-  /** Good replicas on a disk, as of the last full scan. */
+  /**
+   * Good replicas on a disk, as of the last whole scan of all blocks. If that scan has found none,
+   * the replicas that the disk has reported as a whole since.
+   */
   public long blocksOn(String storageUuid) {
-    return scanner.blocksOn(storageUuid);
+    return scanner.counted(storageUuid).orElseGet(() -> reportedOn(storageUuid));
+  }
+
+  private long reportedOn(String storageUuid) {
+    long countedMillis = scanner.progress().completedMillis().orElse(Long.MIN_VALUE);
+    return reports
+        .lastFull(storageUuid)
+        .filter(report -> report.millis() >= countedMillis)
+        .map(BlockReportProcessor.FullReport::replicas)
+        .orElse(0L);
+  }
+
+  /** How far the scan of all blocks is. */
+  public ScanCursor.Progress scan() {
+    return scanner.progress();
   }
 
   // ---- BlockService

@@ -17,6 +17,9 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Processes block reports: brings the rows of replicas in line with the disks.
@@ -40,6 +43,13 @@ public final class BlockReportProcessor {
   private static final int PAGE = 1_000;
   private static final int LOCKS = 256;
 
+  /**
+   * The last full report of a disk.
+   *
+   * @param replicas that it names
+   */
+  record FullReport(long millis, long replicas) {}
+
   private final MetadataStore store;
   private final ReportedReplicaApplier applier;
   private final InvalidationRows invalidationRows;
@@ -48,6 +58,7 @@ public final class BlockReportProcessor {
   private final RecentReplicas deletions;
   private final Clock clock;
   private final Object[] locks = new Object[LOCKS];
+  private final Map<String, FullReport> lastFull = new ConcurrentHashMap<>();
   private volatile ReportedIds ids;
 
   BlockReportProcessor(
@@ -150,7 +161,13 @@ public final class BlockReportProcessor {
       } while (after != null);
       forgetDeleted(disk, sorted, now);
     }
+    lastFull.put(disk.storageUuid(), new FullReport(now, reports.size()));
     return toNote;
+  }
+
+  /** The last full report of a disk to this process. */
+  Optional<FullReport> lastFull(String storageUuid) {
+    return Optional.ofNullable(lastFull.get(storageUuid));
   }
 
   /**

@@ -3,37 +3,38 @@ package io.ebbfs.namenode.replicas;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
-import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.ScanCursor;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import java.io.IOException;
 import java.time.Clock;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.OptionalLong;
 
 /**
  * Scans all blocks slowly: finds blocks with too few or too many replicas that no event has
- * reported, and counts the replicas on each disk. Each tick scans a bounded number of blocks. For
- * the one thread that calls {@link #tick}; {@link #blocksOn} is thread-safe.
+ * reported, and counts the replicas on each disk. Each tick scans a bounded number of blocks. The
+ * cursor and the counts outlive the process ({@link ScanCursor}). For the one thread that calls
+ * {@link #open} and {@link #tick}; {@link #counted} and {@link #progress} are thread-safe.
  */
 final class RedundancyScanner {
   private static final int PAGE = 200;
+
+  private record Examined(BlockRow block, List<Replica> replicas) {}
 
   private final MetadataStore store;
   private final DatanodeRegistry cluster;
   private final RedundancyMonitor redundancy;
   private final Clock clock;
   private final RedundancySettings settings;
-  private volatile Map<String, Long> lastBlocksByDisk = Map.of();
+  // Counts good replicas by the uuid of their storage.
+  private final ScanCursor cursor;
   private long startedMillis = Long.MIN_VALUE;
-  private boolean running;
-  private Key after;
-  private Map<String, Long> blocksByDisk;
 
   RedundancyScanner(
       MetadataStore store,
@@ -46,58 +47,64 @@ final class RedundancyScanner {
     this.redundancy = redundancy;
     this.clock = clock;
     this.settings = settings;
+    this.cursor = new ScanCursor(store, "blockScan", clock);
   }
 
-  /** Good replicas on a disk, as of the last complete scan. */
-  long blocksOn(String storageUuid) {
-    return lastBlocksByDisk.getOrDefault(storageUuid, 0L);
+  /** Good replicas on a disk, as of the last whole pass; empty if that pass has found none. */
+  OptionalLong counted(String storageUuid) {
+    return cursor.counted(storageUuid);
+  }
+
+  /** How far the scan is. */
+  ScanCursor.Progress progress() {
+    return cursor.progress();
+  }
+
+  /** Reads, once, what the passes of earlier processes have counted. */
+  void open() throws IOException {
+    cursor.open();
   }
 
   /** Scans at most {@link RedundancySettings#blocksPerTick} blocks. */
   void tick() throws IOException {
+    cursor.open();
     long now = clock.millis();
-    if (!running) {
-      if (startedMillis != Long.MIN_VALUE && now - startedMillis < settings.scanIntervalMillis()) {
-        return;
-      }
-      begin(now);
+    if (!cursor.isUnderWay() && isDue(now)) {
+      startedMillis = now;
+      cursor.begin();
     }
-    for (int done = 0; running && done < settings.blocksPerTick(); done += PAGE) {
-      List<Row<BlockRow>> page = store.scanAll(Tables.BLOCK, after, PAGE);
-      examine(page);
-      if (page.size() < PAGE) {
-        running = false;
-        lastBlocksByDisk = Map.copyOf(blocksByDisk);
-      } else {
-        after = page.get(page.size() - 1).key();
+    for (int done = 0; cursor.isUnderWay() && done < settings.blocksPerTick(); done += PAGE) {
+      List<Row<BlockRow>> page = store.scanAll(Tables.BLOCK, cursor.after(), PAGE);
+      for (Examined block : read(page)) {
+        examine(block.block(), block.replicas());
       }
+      cursor.visited(page, PAGE);
     }
+    cursor.save();
   }
 
-  private void begin(long now) {
-    running = true;
-    startedMillis = now;
-    after = null;
-    blocksByDisk = new HashMap<>();
+  private boolean isDue(long now) {
+    return startedMillis == Long.MIN_VALUE || now - startedMillis >= settings.scanIntervalMillis();
   }
 
-  private void examine(List<Row<BlockRow>> page) throws IOException {
+  private List<Examined> read(List<Row<BlockRow>> page) throws IOException {
     if (page.isEmpty()) {
-      return;
+      return List.of();
     }
-    store.transact(
+    return store.transact(
         page.get(0).key().partition(),
         Durability.RELAXED,
         transaction -> {
+          List<Examined> read = new ArrayList<>();
           for (Row<BlockRow> row : page) {
             if (GroupRows.isGroup(row.value())) {
               continue; // its blocks have rows of their own
             }
-            examine(
-                row.value(),
-                ReplicaRows.of(transaction, row.key().partition(), row.value().getBlockId()));
+            long owner = row.key().partition();
+            long id = row.value().getBlockId();
+            read.add(new Examined(row.value(), ReplicaRows.of(transaction, owner, id)));
           }
-          return null;
+          return read;
         });
   }
 
@@ -110,7 +117,7 @@ final class RedundancyScanner {
       if (onLiveDisk && ReplicaRows.isGood(block, replica.row())) {
         live++;
         staying += cluster.isLeaving(replica.storageUuid()) ? 0 : 1;
-        blocksByDisk.merge(replica.storageUuid(), 1L, Long::sum);
+        cursor.count(replica.storageUuid());
       } else {
         hasBadReplica |= onLiveDisk;
       }

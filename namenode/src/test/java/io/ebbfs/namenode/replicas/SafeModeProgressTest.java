@@ -1,17 +1,24 @@
 package io.ebbfs.namenode.replicas;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.store.FailingStore;
 import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 /** Safe mode after a start ends when enough blocks are readable, and not by time alone. */
 class SafeModeProgressTest {
   private static final int SERVERS = 5;
+  private static final long FIRST_OWNER = 1_000_000;
 
   /** A cluster whose namenode has just started again; no server has registered yet. */
   private static BlockFixture restarted(BlockFixture f) throws IOException {
@@ -106,6 +113,68 @@ class SafeModeProgressTest {
     f.decodes = true;
     seconds(f, 2, null);
     assertThat(f.cluster.inSafeMode()).isFalse();
+  }
+
+  /** Blocks of which no replica is known. */
+  private static BlockFixture withLostBlocks(int count) throws IOException {
+    BlockFixture f = new BlockFixture(9, SERVERS, 1);
+    f.store.transact(
+        FIRST_OWNER,
+        t -> {
+          for (int i = 0; i < count; i++) {
+            t.put(
+                Tables.BLOCK,
+                Tables.block(FIRST_OWNER + i, 0),
+                BlockRow.newBuilder()
+                    .setBlockId(FIRST_OWNER + i)
+                    .setGenerationStamp(1001)
+                    .setLengthBytes(1)
+                    .setState(BlockStateProto.COMPLETE)
+                    .setReplication(3)
+                    .build());
+          }
+          return null;
+        });
+    return f;
+  }
+
+  /** Ends with the pass, because any share of the blocks may be unreadable. */
+  private static SafeModeProgress pass(BlockFixture f, LongSupplier nanoTime) {
+    return new SafeModeProgress(f.store, f.cluster, f.stripes, 0, nanoTime);
+  }
+
+  @Test
+  void oneCallVisitsAsManyBlocksAsItsTimeAllows() throws IOException {
+    BlockFixture f = withLostBlocks(60_000);
+    assertThat(pass(f, () -> 0).tick()).isTrue();
+  }
+
+  /** Each look at the clock finds it more than half of a call later. */
+  @Test
+  void aCallThatIsSlowEndsAndThePassGoesOn() throws IOException {
+    BlockFixture f = withLostBlocks(5_000);
+    AtomicLong clock = new AtomicLong();
+    SafeModeProgress slow = pass(f, () -> clock.addAndGet(600_000_000));
+    int calls = 1;
+    while (!slow.tick()) {
+      calls++;
+      assertThat(calls).isLessThan(20);
+    }
+    assertThat(calls).isGreaterThan(5);
+  }
+
+  @Test
+  void whatAFailedCallHasNotVisitedIsVisitedLater() throws IOException {
+    BlockFixture f = withLostBlocks(10);
+    FailingStore failing = new FailingStore(f.store);
+    SafeModeProgress progress =
+        new SafeModeProgress(failing.store(), f.cluster, f.stripes, 0.5, () -> 0);
+    failing.failNext(1);
+    assertThatThrownBy(progress::tick).isInstanceOf(IOException.class);
+    assertThat(progress.tick()).as("all blocks are unreadable").isFalse();
+    failing.failNext(1);
+    assertThatThrownBy(progress::tick).isInstanceOf(IOException.class);
+    assertThat(progress.tick()).isFalse();
   }
 
   @Test

@@ -2,11 +2,14 @@ package io.ebbfs.namenode.store;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.ipc.RetriableException;
 
 /** A store whose transactions fail for a moment. */
 public final class FailingStore {
+  private static final Set<String> FAILING = Set.of("transact", "listInBackground");
+
   private final MetadataStore store;
   private final AtomicInteger failures = new AtomicInteger();
 
@@ -20,7 +23,7 @@ public final class FailingStore {
                 MetadataStore.class.getClassLoader(),
                 new Class<?>[] {MetadataStore.class},
                 (proxy, method, arguments) -> {
-                  if (method.getName().equals("transact") && isFailing()) {
+                  if (FAILING.contains(method.getName()) && isFailing()) {
                     throw new RetriableException("the store does not answer");
                   }
                   try {

@@ -1,10 +1,12 @@
 package io.ebbfs.namenode.rpc.coding;
 
 import io.ebbfs.namenode.replicas.DrainProgress;
+import io.ebbfs.namenode.store.ScanCursor;
 import io.ebbfs.namenode.tasks.scan.GroupDamage;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /**
@@ -20,6 +22,7 @@ import java.util.function.ToLongFunction;
  * @param pendingDeletionsOfGroups those of them that are of block groups
  * @param groups block groups that are not whole
  * @param blocksOn replicas on the disk with this storage uuid
+ * @param scan how far the scan of all blocks is, which counts the replicas of the disks
  * @param drain how far the drain of the server with this uuid is; empty if it is not being drained
  */
 public record BlockCounts(
@@ -33,8 +36,9 @@ public record BlockCounts(
     LongSupplier pendingDeletionsOfGroups,
     GroupDamage groups,
     ToLongFunction<String> blocksOn,
+    Supplier<Optional<ScanCursor.Progress>> scan,
     Function<String, Optional<DrainProgress>> drain) {
-  /** Without orphans, lost disks, deletions, block groups and drains. */
+  /** Without orphans, lost disks, deletions, block groups, a scan and drains. */
   public BlockCounts(
       LongSupplier underReplicatedBlocks,
       LongSupplier missingBlocks,
@@ -50,6 +54,7 @@ public record BlockCounts(
         () -> 0,
         new GroupDamage(),
         blocksOn,
+        Optional::empty,
         server -> Optional.empty());
   }
 
@@ -66,6 +71,7 @@ public record BlockCounts(
         pendingDeletionsOfGroups,
         damage,
         blocksOn,
+        scan,
         drain);
   }
 }

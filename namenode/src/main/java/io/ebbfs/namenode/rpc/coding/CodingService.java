@@ -16,6 +16,7 @@ import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.PersistentCounters;
+import io.ebbfs.namenode.store.ScanCursor;
 import io.ebbfs.namenode.store.Usage;
 import io.ebbfs.namenode.stripes.DegradedReadPlanner;
 import io.ebbfs.namenode.stripes.ProtoConverter;
@@ -74,6 +75,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ReportHeatRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportHeatResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportScrubResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ScanStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
 import java.io.IOException;
@@ -482,7 +484,20 @@ public final class CodingService implements CodingProtocol {
             (name, value) ->
                 response.addCounters(CountProto.newBuilder().setName(name).setValue(value)));
     addMisplaced(response);
+    blockCounts.scan().get().ifPresent(scan -> response.addScans(status("blocks", scan)));
+    response.addScans(status("stripes", repairs.progress()));
     return response.build();
+  }
+
+  private static ScanStatusProto status(String name, ScanCursor.Progress scan) {
+    ScanStatusProto.Builder status =
+        ScanStatusProto.newBuilder()
+            .setName(name)
+            .setStartedMillis(scan.startedMillis())
+            .setVisited(scan.visited());
+    scan.completedMillis()
+        .ifPresent(millis -> status.setCompletedMillis(millis).setRows(scan.rows()));
+    return status.build();
   }
 
   private void addMisplaced(GetClusterResponseProto.Builder response) {

@@ -1,10 +1,10 @@
 package io.ebbfs.namenode.tasks.scan;
 
 import io.ebbfs.namenode.replicas.MemberMove;
-import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OwnerLocks;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.ScanCursor;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.StripeManager;
@@ -59,10 +59,11 @@ public final class RepairScanner {
   private final StripeTally damaged = new StripeTally();
   private final StripeTally unrecoverable = new StripeTally();
   private final GroupDamage groups = new GroupDamage();
-  private Key scannedTo;
+  private final ScanCursor cursor;
 
   public RepairScanner(TransitionContext context, StripeManager stripes) {
     this.context = context;
+    this.cursor = new ScanCursor(context.store(), "stripeScan", context.clock());
     this.stripes = stripes;
     this.rewrites = new RewriteScheduler(context);
     this.rePlacements = new RePlacementScheduler(context, stripes);
@@ -110,6 +111,7 @@ public final class RepairScanner {
 
   /** Checks the stripes with hints, and the next stretch of all stripes. The work is bounded. */
   public void tick() throws IOException {
+    cursor.open();
     if (context.cluster().inSafeMode()) {
       return;
     }
@@ -117,16 +119,29 @@ public final class RepairScanner {
     checkHinted(false, Math.min(context.settings().hintsPerTick(), roomForRepairs(false)));
     checkLeaving();
     level();
+    scan();
+    rewrites.flush();
+    rePlacements.flush();
+    cursor.save();
+  }
+
+  /** Checks the next stretch of all stripes. A namenode goes on where an earlier one stood. */
+  private void scan() throws IOException {
+    if (!cursor.isUnderWay()) {
+      cursor.begin();
+    }
     int limit = context.settings().scanPerTick();
-    List<Row<StripeRow>> page = context.store().scanAll(Tables.STRIPE, scannedTo, limit);
+    List<Row<StripeRow>> page = context.store().scanAll(Tables.STRIPE, cursor.after(), limit);
     for (Row<StripeRow> row : page) {
       check(row.value().getId());
     }
-    boolean last = page.size() < limit;
-    forgetStripesThatAreGone(page, last);
-    scannedTo = last ? null : page.get(page.size() - 1).key();
-    rewrites.flush();
-    rePlacements.flush();
+    forgetStripesThatAreGone(page, page.size() < limit);
+    cursor.visited(page, limit);
+  }
+
+  /** How far the scan of all stripes is. Thread-safe. */
+  public ScanCursor.Progress progress() {
+    return cursor.progress();
   }
 
   private void checkHinted(boolean onlyAtRisk, int limit) throws IOException {
@@ -181,7 +196,7 @@ public final class RepairScanner {
 
   /** A page has all stripes from the one before to its last, or to the end of the table. */
   private void forgetStripesThatAreGone(List<Row<StripeRow>> page, boolean last) {
-    long after = scannedTo == null ? 0 : scannedTo.partition();
+    long after = cursor.after() == null ? 0 : cursor.after().partition();
     long upTo = last ? Long.MAX_VALUE : page.get(page.size() - 1).key().partition();
     List<Long> present = page.stream().map(row -> row.key().partition()).toList();
     for (StripeTally tally : List.of(damaged, unrecoverable, rePlacements.violated())) {
