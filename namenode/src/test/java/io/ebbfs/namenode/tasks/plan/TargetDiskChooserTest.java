@@ -132,17 +132,17 @@ class TargetDiskChooserTest {
           new StripeBlock(
               position, BLOCK_BYTES, 1, position, List.of("disk-%02d".formatted(position))));
     }
-    for (int server = 10; server < 14; server++) {
+    for (int server = 10; server < 15; server++) {
       cluster.add(server, 0.94);
     }
-    cluster.add(14, 0.1, 0, 100, 0);
-    cluster.add(15, 0.1, 0, 0, 1);
+    cluster.add(15, 0.1, 0, 100, 0);
+    cluster.add(16, 0.1, 0, 0, 1);
     for (int i = 0; i < 10; i++) {
       Placement placement =
           chooser.placeNew(new StripeGroup(CODE, List.of(data), Optional.empty()));
       assertThat(placement.moves()).isEmpty();
       for (int position = CODE.dataCount(); position < CODE.size(); position++) {
-        assertThat(placement.disk(0, position).storageUuid()).isBetween("disk-10", "disk-13");
+        assertThat(placement.disk(0, position).storageUuid()).isBetween("disk-10", "disk-14");
       }
     }
   }
