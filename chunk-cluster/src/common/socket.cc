@@ -260,24 +260,20 @@ Status Socket::SendFile(int file, std::uint64_t offset, std::size_t length, Time
   while (length > 0) {
     ssize_t n = -1;
     int error = 0;
-    const auto send = [&] {
+    const auto send = [&]() -> Status {
       n = sendfile(fd_, file, &position, length);
       error = errno;
+      if (n >= 0 || error != EIO) return {};
+      return Fail(ErrorCode::kIo,
+                  fmt::format("reading a file for {} failed: {}", peer_, Describe(error)));
     };
-    if (run) {
-      EBB_TRY(run(send));
-    } else {
-      send();
-    }
+    EBB_TRY(run ? run(send) : send());
     if (n > 0) {
       length -= static_cast<std::size_t>(n);
     } else if (n == 0) {
       return Fail(ErrorCode::kIo, fmt::format("the file ends {} bytes early", length));
     } else if (WouldBlock(error)) {
       EBB_TRY(Await(fd_, POLLOUT, deadline, timeout, peer_, "writing to"));
-    } else if (error == EIO) {
-      return Fail(ErrorCode::kIo,
-                  fmt::format("reading a file for {} failed: {}", peer_, Describe(error)));
     } else if (error != EINTR) {
       return Broken("writing to", peer_, error);
     }

@@ -52,9 +52,10 @@ class Socket {
   // Sends a message of one byte, with its control data.
   [[nodiscard]] Status SendMessage(const msghdr& message, Timeout timeout);
   // Sends `length` bytes of a file from `offset` without copying them through this process.
-  // kIo if the file ends before. Each call of the operating system that reads from the file is run
-  // by `run`, if there is one; an error of `run` ends the sending. No such call waits for the peer.
-  using RunCall = std::function<Status(const std::function<void()>& call)>;
+  // kIo if the file ends before, or cannot be read. Each call of the operating system that reads
+  // from the file is run by `run`, if there is one; the call returns the error of the file, and an
+  // error of `run` ends the sending. No such call waits for the peer.
+  using RunCall = std::function<Status(const std::function<Status()>& call)>;
   [[nodiscard]] Status SendFile(int file, std::uint64_t offset, std::size_t length, Timeout timeout,
                                 const RunCall& run = {});
   // True once ReadSome would not block: data, the end or an error is there. False after the

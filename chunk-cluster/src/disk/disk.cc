@@ -224,6 +224,7 @@ DiskStatus Disk::GetStatus() {
   status.directory = directory_;
   status.failed = failed_;
   status.load = queue_.GetLoad();
+  status.recent_errors = errors_.Count();
   if (failed_) {
     const std::lock_guard lock(mutex_);
     status.failure = failure_;

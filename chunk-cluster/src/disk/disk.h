@@ -12,6 +12,7 @@
 #include "disk/file_system.h"
 #include "disk/format.h"
 #include "disk/queued_file_system.h"
+#include "disk/recent_errors.h"
 #include "disk/storage_type.h"
 
 namespace ebb {
@@ -38,6 +39,8 @@ struct DiskStatus {
   // system that several disks are on: see ShareOfSpace.
   std::uint64_t remaining_bytes = 0;
   DiskQueue::Load load;
+  // See RecentErrors.
+  double recent_errors = 0;
 };
 
 struct SpaceShare {
@@ -67,7 +70,7 @@ class Disk {
   [[nodiscard]] Status Claim(const format::Identity& identity);
   [[nodiscard]] const format::Identity& identity() const { return identity_; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
-  // The files of this disk, behind its queue.
+  // The files of this disk, behind its queue. Their errors are counted.
   [[nodiscard]] FileSystem& files() { return queued_; }
   // Not thread-safe: to be called before the first call.
   void LimitCalls(const DiskQueue::Options& options) { queue_.SetOptions(options); }
@@ -131,12 +134,13 @@ class Disk {
         directory_(std::move(directory)),
         reserved_bytes_(reserved_bytes),
         queue_(directory_),
-        queued_(files, queue_) {}
+        queued_(files, queue_, errors_) {}
 
   FileSystem& files_;
   const std::string directory_;
   const std::uint64_t reserved_bytes_;
   DiskQueue queue_;
+  RecentErrors errors_;
   QueuedFileSystem queued_;
   std::uint32_t sharers_ = 1;
   StorageType type_ = StorageType::kDisk;

@@ -31,11 +31,9 @@ class File {
   [[nodiscard]] virtual Status Truncate(std::uint64_t length) = 0;
   [[nodiscard]] virtual Status Sync() = 0;
   [[nodiscard]] virtual Result<std::uint64_t> Size() = 0;
-  // Runs a call of the operating system that uses the descriptor.
-  [[nodiscard]] virtual Status Call(const std::function<void()>& call) {
-    call();
-    return {};
-  }
+  // Runs a call of the operating system that uses the descriptor. The call returns the error of the
+  // file, if it has one.
+  [[nodiscard]] virtual Status Call(const std::function<Status()>& call) { return call(); }
   // This file for a step that must not stay undone: none of its calls is refused because the disk
   // does not keep up. Lives as long as this object.
   [[nodiscard]] virtual File& Unrefused() { return *this; }

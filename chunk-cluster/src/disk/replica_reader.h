@@ -31,8 +31,11 @@ class ReplicaReader {
   [[nodiscard]] Status ReadData(std::uint64_t offset, std::span<std::byte> out) const;
   // Makes data and checksums durable, but not the names of the files.
   [[nodiscard]] Status Sync() const;
-  // Runs a call that reads from the descriptor. kBusy if the disk does not keep up.
-  [[nodiscard]] Status Call(const std::function<void()>& call) const { return data_->Call(call); }
+  // Runs a call that reads from the descriptor, and returns its error. kBusy if the disk does not
+  // keep up.
+  [[nodiscard]] Status Call(const std::function<Status()>& call) const {
+    return data_->Call(call);
+  }
   // For sendfile. Negative if only ReadData works.
   [[nodiscard]] int descriptor() const { return data_->descriptor(); }
   // Of the checksums. Negative as above.

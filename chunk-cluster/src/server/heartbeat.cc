@@ -31,6 +31,10 @@ std::map<std::string, double> QueueMeter::Measure(const std::vector<DiskStatus>&
 
 namespace {
 
+std::uint64_t Hundredths(double value) {
+  return static_cast<std::uint64_t>(std::llround(100 * value));
+}
+
 // Adds a field that the message's own definition does not have.
 void AddUnknown(std::string& fields, int number, std::uint64_t value) {
   google::protobuf::io::StringOutputStream bytes(&fields);
@@ -72,8 +76,10 @@ HeartbeatRequestProto MakeHeartbeat(const DatanodeRegistrationProto& registratio
     }
     if (const auto queued = load.queued_calls.find(disk.storage_uuid);
         queued != load.queued_calls.end()) {
-      AddUnknown(*report.mutable_unknown_fields(), kQueuedCallsField,
-                 static_cast<std::uint64_t>(std::llround(100 * queued->second)));
+      AddUnknown(*report.mutable_unknown_fields(), kQueuedCallsField, Hundredths(queued->second));
+    }
+    if (const auto errors = Hundredths(disk.recent_errors); errors > 0) {
+      AddUnknown(*report.mutable_unknown_fields(), kRecentErrorsField, errors);
     }
     const std::uint64_t known = disk.used_bytes + disk.remaining_bytes;
     report.set_nondfsused(disk.capacity_bytes > known ? disk.capacity_bytes - known : 0);

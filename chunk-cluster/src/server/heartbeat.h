@@ -31,6 +31,10 @@ struct HeartbeatLoad {
 // it.
 inline constexpr int kQueuedCallsField = 1060;
 
+// The same for the calls of the disk that have failed lately: see RecentErrors. A disk without such
+// calls has no field.
+inline constexpr int kRecentErrorsField = 1061;
+
 // Turns the call times of disks into the mean number of queued calls since the last measurement.
 // Not thread-safe.
 class QueueMeter {

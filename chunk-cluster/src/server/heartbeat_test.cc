@@ -40,5 +40,20 @@ TEST(HeartbeatTest, QueuedCallsGoInAFieldThatAStockNamenodeIgnores) {
   EXPECT_TRUE(in.ExpectAtEnd());
 }
 
+TEST(HeartbeatTest, RecentErrorsGoInAFieldOfTheirOwn) {
+  auto errs = DiskWith("b", 0);
+  errs.recent_errors = 1.754;
+  const auto request =
+      MakeHeartbeat({}, {DiskWith("a", 0), errs}, {.queued_calls = {{"b", 2.5}}});
+  EXPECT_TRUE(request.reports(0).unknown_fields().empty()) << "no errors are not told";
+  const auto& fields = request.reports(1).unknown_fields();
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(fields.data()),
+                                            static_cast<int>(fields.size()));
+  std::map<std::uint32_t, std::uint64_t> values;
+  while (const auto tag = in.ReadTag()) EXPECT_TRUE(in.ReadVarint64(&values[tag >> 3U]));
+  EXPECT_EQ(values, (std::map<std::uint32_t, std::uint64_t>{{kQueuedCallsField, 250},
+                                                            {kRecentErrorsField, 175}}));
+}
+
 }  // namespace
 }  // namespace ebb::server

@@ -71,6 +71,9 @@ void AddDisks(const std::vector<DiskStatus>& disks, Text& text) {
       [](const DiskStatus& d) { return d.load.calls; });
   add("ebbfs_chunk_disk_waiting_calls", "Calls that wait for the disk",
       [](const DiskStatus& d) { return d.load.waiting; });
+  add("ebbfs_chunk_disk_recent_errors",
+      "Calls of the disk that have failed lately; the count halves every ten minutes",
+      [](const DiskStatus& d) { return d.recent_errors; });
   const auto count = [&](std::string_view name, std::string_view help, auto value) {
     text.PerDisk(name, "counter", help, disks, &DiskStatus::directory, value);
   };

@@ -486,7 +486,7 @@ public final class NamenodeServer implements AutoCloseable {
     parts.stopsFirst(made);
     made.addClients(served.clients());
     made.replaceClientMethods(served.direct());
-    made.addDatanodes(served.datanodes(), served.datanodes()::noteQueuedCalls);
+    made.addDatanodes(served.datanodes(), served.datanodes()::noteFigures);
     made.addBalancers(served.balancers());
     made.wrapClientMethods(served.unclear()::around);
     served.audit().ifPresent(audit -> made.wrapClientMethods(audit::around));

@@ -236,6 +236,8 @@ public interface ClusterView {
    * @param type by which storage policies choose
    * @param queuedCalls calls that were under way or waited at the disk, on average between its last
    *     two heartbeats; {@link #NOT_TOLD} if its server does not tell
+   * @param recentErrors calls of the disk that have failed lately, a count that its server halves
+   *     every ten minutes; 0 if its server does not tell
    */
   record Disk(
       String storageUuid,
@@ -246,7 +248,8 @@ public interface ClusterView {
       long usedBytes,
       long remainingBytes,
       StorageType type,
-      double queuedCalls) {
+      double queuedCalls,
+      double recentErrors) {
     /** In place of a number of queued calls. */
     public static final double NOT_TOLD = -1;
 
@@ -261,10 +264,26 @@ public interface ClusterView {
           usedBytes,
           remainingBytes,
           type,
-          calls);
+          calls,
+          recentErrors);
     }
 
-    /** A disk of type DISK whose server does not tell of its queue. */
+    /** The same disk with as many recent errors. */
+    public Disk withRecentErrors(double errors) {
+      return new Disk(
+          storageUuid,
+          storageNumber,
+          serverUuid,
+          failed,
+          capacityBytes,
+          usedBytes,
+          remainingBytes,
+          type,
+          queuedCalls,
+          errors);
+    }
+
+    /** A disk of type DISK whose server tells neither of its queue nor of errors. */
     public Disk(
         String storageUuid,
         long storageNumber,
@@ -282,7 +301,8 @@ public interface ClusterView {
           usedBytes,
           remainingBytes,
           StorageType.DISK,
-          NOT_TOLD);
+          NOT_TOLD,
+          0);
     }
   }
 }

@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
@@ -290,7 +291,8 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
                 used,
                 remaining,
                 disk.type(),
-                disk.queuedCalls()));
+                disk.queuedCalls(),
+                disk.recentErrors()));
   }
 
   /**
@@ -299,6 +301,16 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
    * of the operator do not allow, is not heard.
    */
   public void noteQueuedCalls(String serverUuid, Map<String, Double> calls) {
+    note(serverUuid, calls, Disk::withQueuedCalls);
+  }
+
+  /** Notes the recent errors of disks of a server, as {@link #noteQueuedCalls} does the calls. */
+  public void noteRecentErrors(String serverUuid, Map<String, Double> errors) {
+    note(serverUuid, errors, Disk::withRecentErrors);
+  }
+
+  private void note(
+      String serverUuid, Map<String, Double> figures, BiFunction<Disk, Double, Disk> with) {
     boolean isHeard =
         server(serverUuid)
             .filter(this::isRegistered)
@@ -307,12 +319,12 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
     if (!isHeard) {
       return;
     }
-    calls.forEach(
-        (storageUuid, queued) ->
+    figures.forEach(
+        (storageUuid, figure) ->
             disks.computeIfPresent(
                 storageUuid,
                 (uuid, disk) ->
-                    disk.serverUuid().equals(serverUuid) ? disk.withQueuedCalls(queued) : disk));
+                    disk.serverUuid().equals(serverUuid) ? with.apply(disk, figure) : disk));
   }
 
   // ---- changes ----------------------------------------------------------------------------------
@@ -842,7 +854,8 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
               known == null ? 0 : known.usedBytes(),
               known == null ? 0 : known.remainingBytes(),
               typeOf(storage),
-              known == null ? Disk.NOT_TOLD : known.queuedCalls()));
+              known == null ? Disk.NOT_TOLD : known.queuedCalls(),
+              known == null ? 0 : known.recentErrors()));
     }
     return new Server(
         row.getUuid(),

@@ -76,6 +76,9 @@ public final class ClusterViews {
     if (disk.queuedCalls() >= 0) {
       message.setQueuedCalls(disk.queuedCalls());
     }
+    if (disk.recentErrors() > 0) {
+      message.setRecentErrors(disk.recentErrors());
+    }
     return message.build();
   }
 
@@ -139,6 +142,7 @@ public final class ClusterViews {
         disk.getUsedBytes(),
         disk.getRemainingBytes(),
         disk.hasType() ? StorageType.valueOf(disk.getType()) : StorageType.DISK,
-        disk.hasQueuedCalls() ? disk.getQueuedCalls() : Disk.NOT_TOLD);
+        disk.hasQueuedCalls() ? disk.getQueuedCalls() : Disk.NOT_TOLD,
+        disk.getRecentErrors());
   }
 }

@@ -3,8 +3,8 @@ package io.ebbfs.namenode.placement;
 import java.util.Arrays;
 
 /**
- * Tells which disks have many more calls queued than the others, so that new replicas go elsewhere
- * as long as there are others. Pure and immutable.
+ * Tells which disks have many more calls queued than the others, so that new blocks go elsewhere as
+ * long as there are others. Pure and immutable.
  */
 public final class BusyDisks {
   /** A disk with this many times the mean is busy. */

@@ -3,7 +3,7 @@ package io.ebbfs.namenode.placement;
 import java.util.Arrays;
 
 /**
- * Tells which servers are much busier than the others, so that new replicas go elsewhere as long as
+ * Tells which servers are much busier than the others, so that new blocks go elsewhere as long as
  * there are others (QFS: chunk servers with too much load). Pure and immutable.
  */
 public final class BusyServers {

@@ -1,5 +1,8 @@
 package io.ebbfs.namenode.placement;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * A disk in service, as placement sees it.
  *
@@ -8,6 +11,7 @@ package io.ebbfs.namenode.placement;
  * @param freeBytes how much can still be written to it
  * @param load how busy the disk or its server is: 0 is idle, at 1 it should not get busier
  * @param leaving whether its server is drained: its blocks have to move
+ * @param grade whether it should get new blocks
  */
 public record PlacementDisk(
     String storageUuid,
@@ -16,9 +20,10 @@ public record PlacementDisk(
     long capacityBytes,
     long freeBytes,
     double load,
-    boolean leaving) {
+    boolean leaving,
+    TargetGrade grade) {
 
-  /** A disk of a server that stays. */
+  /** A good disk of a server that stays. */
   public PlacementDisk(
       String storageUuid,
       String serverUuid,
@@ -26,7 +31,32 @@ public record PlacementDisk(
       long capacityBytes,
       long freeBytes,
       double load) {
-    this(storageUuid, serverUuid, rack, capacityBytes, freeBytes, load, false);
+    this(
+        storageUuid,
+        serverUuid,
+        rack,
+        capacityBytes,
+        freeBytes,
+        load,
+        false,
+        TargetGrade.GOOD);
+  }
+
+  /**
+   * The disks for one attempt after the other to place blocks: the good ones alone, and then each
+   * time those of the next grade, too. The last list has all disks.
+   */
+  public static List<List<PlacementDisk>> byGrade(List<PlacementDisk> disks) {
+    List<List<PlacementDisk>> attempts = new ArrayList<>();
+    disks.stream()
+        .map(PlacementDisk::grade)
+        .distinct()
+        .sorted()
+        .forEach(
+            worst ->
+                attempts.add(
+                    disks.stream().filter(disk -> disk.grade().isNoWorseThan(worst)).toList()));
+    return attempts.isEmpty() ? List.of(disks) : attempts;
   }
 
   /** The share of its space that is used, 0 to 1; 0 if its capacity is not known. */

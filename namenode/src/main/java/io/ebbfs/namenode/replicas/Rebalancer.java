@@ -8,6 +8,7 @@ import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RebalanceSettings;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.placement.BalancePlan;
+import io.ebbfs.namenode.placement.TargetGrader;
 import io.ebbfs.namenode.replicas.BarrenDisks.Found;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.MovableBlocks.Movable;
@@ -366,7 +367,7 @@ public final class Rebalancer {
       }
       BlockRow block = member.block();
       List<BalancePlan.Disk> targets =
-          plan.targets(source, block.getLengthBytes()).stream()
+          targets(plan, source, block.getLengthBytes())
               .filter(disk -> isFree(disk.serverUuid()))
               .limit(MEMBER_TARGETS)
               .toList();
@@ -419,11 +420,19 @@ public final class Rebalancer {
     Set<String> holders =
         block.places().stream().map(ClusterView.Disk::serverUuid).collect(Collectors.toSet());
     long racks = racks(holders);
-    return plan.targets(source, block.block().getLengthBytes()).stream()
+    return targets(plan, source, block.block().getLengthBytes())
         .filter(disk -> !holders.contains(disk.serverUuid()))
         .filter(disk -> isFree(disk.serverUuid()))
         .filter(disk -> racks(replaced(holders, source.serverUuid(), disk.serverUuid())) >= racks)
         .findFirst();
+  }
+
+  /** The disks that may get a block, the emptiest first: a disk that errs is not filled again. */
+  private Stream<BalancePlan.Disk> targets(
+      BalancePlan plan, BalancePlan.Disk source, long lengthBytes) {
+    return plan.targets(source, lengthBytes).stream()
+        .filter(
+            disk -> cluster.disk(disk.storageUuid()).filter(TargetGrader::errs).isEmpty());
   }
 
   private static Set<String> replaced(Set<String> holders, String from, String to) {

@@ -4,15 +4,16 @@ import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.SharedRandom;
-import io.ebbfs.namenode.placement.BusyDisks;
-import io.ebbfs.namenode.placement.BusyServers;
 import io.ebbfs.namenode.placement.ReplicaServerChooser;
 import io.ebbfs.namenode.placement.ReplicaServerChooser.Candidate;
+import io.ebbfs.namenode.placement.TargetGrade;
+import io.ebbfs.namenode.placement.TargetGrader;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,6 +24,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.IntPredicate;
+import java.util.function.Predicate;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 
@@ -30,9 +32,9 @@ import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
  * Chooses disks for new replicas, for write pipelines and for re-replication (HDFS:
  * BlockPlacementPolicy). Every replica gets another server, chosen by {@link ReplicaServerChooser},
  * on two racks if there are two, and then the least loaded disk of that server. The disks have the
- * types that the storage policy of the file asks for ({@link TypeChoice}). Full disks, busy servers
- * ({@link BusyServers}) and busy disks ({@link BusyDisks}) are left out as long as there are
- * others; but a block goes to a busy disk rather than to one rack alone. Thread-safe.
+ * types that the storage policy of the file asks for ({@link TypeChoice}). Disks that are busy or
+ * full, or that err, are left out as long as there are others ({@link TargetGrader}); but a block
+ * goes to a disk that is busy or errs rather than to one rack alone. Thread-safe.
  */
 final class ReplicaTargetChooser {
   // The bytes of a replica that was placed longer ago show in the free bytes of a heartbeat.
@@ -81,8 +83,7 @@ final class ReplicaTargetChooser {
   private static final class Choice {
     private final List<Server> servers;
     private final ReplicaServerChooser chooser;
-    private final BusyServers busy;
-    private final BusyDisks busyDisks;
+    private final TargetGrader grader;
     private final Map<String, List<Integer>> onMachine = new HashMap<>();
 
     private Choice(List<Server> servers) {
@@ -96,14 +97,7 @@ final class ReplicaTargetChooser {
         }
       }
       this.chooser = new ReplicaServerChooser(candidates);
-      this.busy = new BusyServers(servers.stream().mapToInt(Server::activeTransfers).toArray());
-      this.busyDisks =
-          new BusyDisks(
-              servers.stream()
-                  .flatMap(server -> server.disks().stream())
-                  .filter(disk -> !disk.failed())
-                  .mapToDouble(Disk::queuedCalls)
-                  .toArray());
+      this.grader = new TargetGrader(servers);
     }
 
     private static double free(Server server) {
@@ -184,12 +178,17 @@ final class ReplicaTargetChooser {
   }
 
   /**
-   * The least loaded disk of a server for a copy, of one of the types that the request names. Full
-   * disks are left out. The disk counts as placed on, as those that {@link #choose} takes.
+   * The least loaded disk of a server for a copy, of one of the types that the request names. Disks
+   * that are full or err are left out. The disk counts as placed on, as those that {@link #choose}
+   * takes.
    */
   synchronized Optional<Target> on(Server server, WriteRequest request) {
     Ask ask = new Ask(request, EnumSet.copyOf(request.types().exactly()), clock.millis());
-    return server.disks().stream().anyMatch(disk -> hasRoom(disk, ask) && !isFull(disk))
+    return server.disks().stream()
+            .anyMatch(
+                disk ->
+                    hasRoom(disk, ask)
+                        && choice.grader.ofDisk(disk).isNoWorseThan(TargetGrade.BUSY))
         ? Optional.of(new Target(server, disk(server, ask)))
         : Optional.empty();
   }
@@ -249,34 +248,61 @@ final class ReplicaTargetChooser {
           next(
               racks,
               server ->
-                  fits(server, ask, draft.avoided())
+                  fits(server, ask, draft.avoided(), TargetGrade.GOOD)
                       && !leavesOneRack(choice.servers.get(server), others),
               ask.now());
     }
     if (next.isEmpty()) {
-      next = next(racks, server -> fits(server, ask, draft.taken()), ask.now());
-      if (next.isPresent() && leavesOneRack(choice.servers.get(next.getAsInt()), racks)) {
-        OptionalInt busy = busyInOtherRack(draft, ask);
-        next = busy.isPresent() ? busy : next;
+      next = next(racks, server -> fits(server, ask, draft.taken(), TargetGrade.GOOD), ask.now());
+      if (leavesOneRack(next, racks)) {
+        OptionalInt other = inOtherRack(draft, ask);
+        next = other.isPresent() ? other : next;
       }
     }
-    return next.isEmpty()
-        ? next(racks, server -> hasRoom(server, ask, draft.taken()), ask.now())
-        : next;
+    return next.isEmpty() ? leastBad(draft, ask) : next;
   }
 
-  /** A server in another rack than the replicas so far that would fit if it were not busy. */
-  private OptionalInt busyInOtherRack(Draft draft, Ask ask) {
+  /** A server in another rack than the replicas so far, with a disk that is busy, or else errs. */
+  private OptionalInt inOtherRack(Draft draft, Ask ask) {
+    OptionalInt busy =
+        inOtherRack(
+            draft, ask, disk -> choice.grader.of(disk).isNoWorseThan(TargetGrade.BUSY));
+    return busy.isPresent()
+        ? busy
+        : inOtherRack(draft, ask, disk -> !TargetGrader.isFull(disk));
+  }
+
+  private OptionalInt inOtherRack(Draft draft, Ask ask, Predicate<Disk> allowed) {
     return next(
         draft.racks(),
         index -> {
           Server server = choice.servers.get(index);
           return !leavesOneRack(server, draft.racks())
               && !draft.taken().contains(server.uuid())
-              && server.disks().stream().anyMatch(disk -> hasRoom(disk, ask) && !isFull(disk))
+              && server.disks().stream().anyMatch(disk -> hasRoom(disk, ask) && allowed.test(disk))
               && !cluster.isOverdue(server);
         },
         ask.now());
+  }
+
+  /**
+   * A server whose disks are left out otherwise, the least bad first, but worse ones rather than
+   * one rack alone. A server whose heartbeats are overdue is taken if nothing else is left.
+   */
+  private OptionalInt leastBad(Draft draft, Ask ask) {
+    List<String> racks = draft.racks();
+    OptionalInt inOneRack = OptionalInt.empty();
+    for (TargetGrade worst : choice.grader.bad()) {
+      OptionalInt next =
+          next(racks, server -> fits(server, ask, draft.taken(), worst), ask.now());
+      if (next.isPresent() && !leavesOneRack(next, racks)) {
+        return next;
+      }
+      inOneRack = inOneRack.isPresent() ? inOneRack : next;
+    }
+    return inOneRack.isPresent()
+        ? inOneRack
+        : next(racks, server -> hasRoom(server, ask, draft.taken()), ask.now());
   }
 
   private static List<String> otherRacks(Draft draft) {
@@ -321,13 +347,13 @@ final class ReplicaTargetChooser {
   /** What a disk must have: room for the block, and one of the types. */
   private record Ask(WriteRequest request, EnumSet<StorageType> types, long now) {}
 
-  /** Whether a server has room, is not too busy, and its heartbeats come as usual. */
-  private boolean fits(int index, Ask ask, Set<String> taken) {
+  /** Whether a server has room on a disk that is no worse, and its heartbeats come as usual. */
+  private boolean fits(int index, Ask ask, Set<String> taken, TargetGrade worst) {
     Server server = choice.servers.get(index);
     return !taken.contains(server.uuid())
         && server.disks().stream()
-            .anyMatch(disk -> hasRoom(disk, ask) && !isFull(disk) && !isBusy(disk))
-        && !choice.busy.isBusy(index)
+            .anyMatch(
+                disk -> hasRoom(disk, ask) && choice.grader.of(disk).isNoWorseThan(worst))
         && !cluster.isOverdue(server);
   }
 
@@ -341,14 +367,6 @@ final class ReplicaTargetChooser {
     return !disk.failed()
         && ask.types().contains(disk.type())
         && freeBytes(disk, placedOn(disk, ask.now())) >= ask.request().blockSizeBytes();
-  }
-
-  private boolean isBusy(Disk disk) {
-    return choice.busyDisks.isBusy(disk.queuedCalls());
-  }
-
-  private static boolean isFull(Disk disk) {
-    return BusyServers.isFull(disk.capacityBytes(), disk.remainingBytes());
   }
 
   private OptionalInt next(List<String> racks, IntPredicate fits, long now) {
@@ -383,13 +401,17 @@ final class ReplicaTargetChooser {
       for (int index : choice.onMachine.getOrDefault(machine, List.of())) {
         Server server = choice.servers.get(index);
         if (WriterWishes.hasPort(server, favored)
-            && fits(index, ask, taken)
+            && fits(index, ask, taken, TargetGrade.GOOD)
             && !leavesOneRack(server, racks)) {
           return OptionalInt.of(index);
         }
       }
     }
     return OptionalInt.empty();
+  }
+
+  private boolean leavesOneRack(OptionalInt next, List<String> racks) {
+    return next.isPresent() && leavesOneRack(choice.servers.get(next.getAsInt()), racks);
   }
 
   private boolean leavesOneRack(Server server, List<String> racks) {
@@ -401,7 +423,8 @@ final class ReplicaTargetChooser {
   /** A server on the writer's machine that fits, unless all servers are on that machine. */
   private OptionalInt local(Ask ask, Set<String> taken) {
     List<Integer> there = choice.onMachine.getOrDefault(ask.request().clientMachine(), List.of());
-    List<Integer> fit = there.stream().filter(server -> fits(server, ask, taken)).toList();
+    List<Integer> fit =
+        there.stream().filter(server -> fits(server, ask, taken, TargetGrade.GOOD)).toList();
     return fit.isEmpty() || there.size() == choice.servers.size()
         ? OptionalInt.empty()
         : OptionalInt.of(fit.get(random.below(fit.size())));
@@ -472,20 +495,15 @@ final class ReplicaTargetChooser {
         && (machine.equals(server.ipAddress()) || machine.equals(server.hostName()));
   }
 
-  /**
-   * Takes the least loaded disk of a server that has room for the block, and is neither full nor
-   * busy if another one is not.
-   */
+  /** Takes the least loaded of the best disks of a server that have room for the block. */
   private Disk disk(Server server, Ask ask) {
     long now = ask.now();
     List<Disk> disks = new ArrayList<>(server.disks());
     disks.removeIf(disk -> !hasRoom(disk, ask));
-    if (!disks.stream().allMatch(ReplicaTargetChooser::isFull)) {
-      disks.removeIf(ReplicaTargetChooser::isFull);
-    }
-    if (!disks.stream().allMatch(this::isBusy)) {
-      disks.removeIf(this::isBusy);
-    }
+    TargetGrader grader = choice.grader;
+    TargetGrade grade =
+        disks.stream().map(grader::ofDisk).min(Comparator.naturalOrder()).orElseThrow();
+    disks.removeIf(disk -> grader.ofDisk(disk) != grade);
     random.shuffle(disks);
     Disk best = disks.get(0);
     for (Disk disk : disks) {

@@ -41,11 +41,12 @@ class BusyDiskPlacementTest {
   /** What a heartbeat of the server says about its queues; the next one shows the effect. */
   private void queued(String server, Map<String, Double> calls) throws IOException {
     HeartbeatRequestProto.Builder heartbeat = heartbeat(server);
-    calls.forEach((disk, queued) -> heartbeat.addReports(report(disk, queued)));
+    calls.forEach(
+        (disk, queued) -> heartbeat.addReports(report(disk, QueuedCalls.FIELD, queued)));
     send(heartbeat);
   }
 
-  private static HeartbeatRequestProto.Builder heartbeat(String server) {
+  static HeartbeatRequestProto.Builder heartbeat(String server) {
     return HeartbeatRequestProto.newBuilder()
         .setRegistration(
             DatanodeRegistrationProto.newBuilder()
@@ -61,18 +62,18 @@ class BusyDiskPlacementTest {
   }
 
   private void send(HeartbeatRequestProto.Builder heartbeat) throws IOException {
-    f.frontEnd.noteQueuedCalls(heartbeat.buildPartial());
+    f.frontEnd.noteFigures(heartbeat.buildPartial());
     f.second();
   }
 
-  private static StorageReportProto report(String disk, double queued) {
+  /** A report of a disk with a figure in a field that HDFS does not have. */
+  static StorageReportProto report(String disk, int field, double figure) {
     UnknownFieldSet.Field hundredths =
-        UnknownFieldSet.Field.newBuilder().addVarint((long) (100 * queued)).build();
+        UnknownFieldSet.Field.newBuilder().addVarint((long) (100 * figure)).build();
     return StorageReportProto.newBuilder()
         .setStorageUuid(disk)
         .setStorage(DatanodeStorageProto.newBuilder().setStorageUuid(disk))
-        .setUnknownFields(
-            UnknownFieldSet.newBuilder().addField(QueuedCalls.FIELD, hundredths).build())
+        .setUnknownFields(UnknownFieldSet.newBuilder().addField(field, hundredths).build())
         .build();
   }
 
@@ -180,7 +181,7 @@ class BusyDiskPlacementTest {
   @Test
   void aFollowerLearnsWhichDisksAreToldOf() throws IOException {
     queued("server-01", Map.of("DS-01-0", 7.0));
-    f.frontEnd.noteQueuedCalls(
+    f.frontEnd.noteFigures(
         heartbeat("server-01")
             .addReports(
                 StorageReportProto.newBuilder()

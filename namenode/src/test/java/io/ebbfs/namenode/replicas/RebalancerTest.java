@@ -111,6 +111,17 @@ class RebalancerTest {
     assertThat(f.manager.rebalancer().progress(ON).underWay()).isZero();
   }
 
+  /** A disk that errs is empty because its bad replicas are dropped. */
+  @Test
+  void aDiskThatErrsIsNotFilledAgain() throws IOException {
+    start(600);
+    f.cluster.noteRecentErrors("server-06", Map.of("DS-06-0", 1.0));
+    f.manager.rebalancer().set(ON);
+    f.seconds(60);
+    assertThat(f.servers.get("server-06").disks.get("DS-06-0")).isEmpty();
+    assertThat(f.servers.get("server-06").disks.get("DS-06-1")).isNotEmpty();
+  }
+
   private void startEncoded() throws IOException {
     start(600);
     encodeAll();

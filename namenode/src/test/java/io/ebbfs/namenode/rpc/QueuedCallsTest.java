@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.rpc.datanode.QueuedCalls;
+import io.ebbfs.namenode.rpc.datanode.RecentErrors;
 import io.ebbfs.namenode.rpc.server.ServerLimits;
 import java.lang.reflect.Proxy;
 import java.util.List;
@@ -30,11 +31,12 @@ import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.thirdparty.protobuf.UnknownFieldSet;
 import org.junit.jupiter.api.Test;
 
-/** A field that HDFS does not know arrives through the RPC of the namenode. */
+/** Fields that HDFS does not know arrive through the RPC of the namenode. */
 class QueuedCallsTest {
   @Test
-  void heartbeatsTellOfTheQueuesOfDisks() throws Exception {
+  void heartbeatsTellOfTheQueuesAndErrorsOfDisks() throws Exception {
     List<Map<String, Double>> seen = new CopyOnWriteArrayList<>();
+    List<Map<String, Double>> errors = new CopyOnWriteArrayList<>();
     RpcEndpoint endpoint = new RpcEndpoint(4, ServerLimits.DEFAULT, RpcEndpoint.newRetryAnswers());
     HeartbeatResponse answer =
         new HeartbeatResponse(
@@ -45,7 +47,10 @@ class QueuedCallsTest {
                 getClass().getClassLoader(),
                 new Class<?>[] {DatanodeProtocol.class},
                 (proxy, method, arguments) -> answer),
-        heartbeat -> seen.add(QueuedCalls.of(heartbeat)));
+        heartbeat -> {
+          seen.add(QueuedCalls.of(heartbeat));
+          errors.add(RecentErrors.of(heartbeat));
+        });
     endpoint.start("127.0.0.1", 0);
     Configuration conf = new Configuration();
     RPC.setProtocolEngine(conf, DatanodeProtocolPB.class, ProtobufRpcEngine2.class);
@@ -61,7 +66,9 @@ class QueuedCallsTest {
       RPC.stopProxy(namenode);
       endpoint.close();
     }
-    assertThat(seen).containsExactly(Map.of("with", 2.5, "without", Disk.NOT_TOLD));
+    assertThat(seen)
+        .containsExactly(Map.of("with", 2.5, "without", Disk.NOT_TOLD, "errs", Disk.NOT_TOLD));
+    assertThat(errors).containsExactly(Map.of("with", 0.0, "without", 0.0, "errs", 1.75));
   }
 
   private static HeartbeatRequestProto heartbeat() {
@@ -84,12 +91,13 @@ class QueuedCallsTest {
                         .setCTime(0))
                 .setKeys(PBHelper.convert(new ExportedBlockKeys()))
                 .setSoftwareVersion("3.5.0"))
-        .addReports(report("with", List.of(100L, 250L)))
-        .addReports(report("without", List.of()))
+        .addReports(report("with", QueuedCalls.FIELD, List.of(100L, 250L)))
+        .addReports(report("without", QueuedCalls.FIELD, List.of()))
+        .addReports(report("errs", RecentErrors.FIELD, List.of(175L)))
         .build();
   }
 
-  private static StorageReportProto report(String disk, List<Long> hundredths) {
+  private static StorageReportProto report(String disk, int number, List<Long> hundredths) {
     UnknownFieldSet.Field.Builder field = UnknownFieldSet.Field.newBuilder();
     hundredths.forEach(field::addVarint);
     return StorageReportProto.newBuilder()
@@ -99,7 +107,7 @@ class QueuedCallsTest {
                 .setStorageUuid(disk)
                 .setStorageType(StorageTypeProto.DISK))
         .setUnknownFields(
-            UnknownFieldSet.newBuilder().addField(QueuedCalls.FIELD, field.build()).build())
+            UnknownFieldSet.newBuilder().addField(number, field.build()).build())
         .build();
   }
 }

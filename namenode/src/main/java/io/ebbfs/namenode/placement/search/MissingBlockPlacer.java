@@ -41,18 +41,23 @@ final class MissingBlockPlacer {
   private final Random random;
   private final DraftGroup draftGroup;
 
+  /**
+   * @param roomy disks with space that new blocks may go to
+   * @param disks all disks in service
+   */
   MissingBlockPlacer(
       ErasureCode code,
       Optional<ErasureCode> mergesInto,
       List<? extends Map<Integer, PlacementDisk>> members,
       List<? extends Collection<Integer>> missingPositions,
       long lengthBytes,
+      List<PlacementDisk> roomy,
       List<PlacementDisk> disks,
       boolean keepsRacks,
       Random random) {
     this.code = code;
     this.lengthBytes = lengthBytes;
-    this.roomy = StripePlacer.withSpace(disks, lengthBytes);
+    this.roomy = roomy;
     this.stripes = members.size();
     List<PlacementDisk> others = new ArrayList<>(disks);
     members.forEach(stripe -> others.addAll(stripe.values()));

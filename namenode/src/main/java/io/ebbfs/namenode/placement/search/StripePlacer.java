@@ -7,6 +7,7 @@ import io.ebbfs.namenode.placement.PlacementDisk;
 import io.ebbfs.namenode.placement.PlacementRefusal;
 import io.ebbfs.namenode.placement.PlacementResult;
 import io.ebbfs.namenode.placement.StripeGroup;
+import io.ebbfs.namenode.placement.TargetGrade;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.function.Function;
 
 /**
  * Chooses the disks for the blocks of stripes. The rules, in order:
@@ -26,12 +28,22 @@ import java.util.SplittableRandom;
  *   <li>Both hold for the merged stripe, too, if the stripes may merge into a compact one.
  *   <li>The stripe survives the loss of any two servers, if the code and the number of servers
  *       allow it.
+ *   <li>No new block goes to a disk that is not {@link TargetGrade#GOOD}; the least bad disks are
+ *       taken first.
  * </ol>
  *
  * <p>Pure functions; random ties come from the seed.
  */
 public final class StripePlacer {
   private static final int RACK_TRIES = 12;
+
+  /** Orders placements by the rules that they break, the best first. */
+  private static final Comparator<Placement> BY_RULES =
+      Comparator.comparing((Placement placement) -> !placement.keepsRules())
+          .thenComparing(placement -> !placement.survivesAnyServer())
+          .thenComparing(placement -> !placement.fatalRacks().isEmpty())
+          .thenComparing(placement -> placement.compromises().size())
+          .thenComparing(placement -> placement.fatalServerPairs() > 0);
 
   private StripePlacer() {}
 
@@ -43,7 +55,37 @@ public final class StripePlacer {
    *     names what is missing
    */
   public static PlacementResult place(StripeGroup group, List<PlacementDisk> disks, long seed) {
-    List<PlacementDisk> roomy = withSpace(disks, group.unitLengthBytes());
+    return byGrade(
+        withSpace(disks, group.unitLengthBytes()), takers -> place(group, takers, disks, seed));
+  }
+
+  /** Looks for a placement on good disks, and on worse ones as long as it breaks a rule. */
+  private static PlacementResult byGrade(
+      List<PlacementDisk> roomy, Function<List<PlacementDisk>, PlacementResult> search) {
+    PlacementResult best = null;
+    for (List<PlacementDisk> takers : PlacementDisk.byGrade(roomy)) {
+      PlacementResult found = search.apply(takers);
+      if (!(best instanceof Placement before)
+          || found instanceof Placement placement && BY_RULES.compare(placement, before) < 0) {
+        best = found;
+      }
+      if (best instanceof Placement placement && breaksNone(placement)) {
+        break;
+      }
+    }
+    return best;
+  }
+
+  private static boolean breaksNone(Placement placement) {
+    return placement.keepsRules()
+        && placement.survivesAnyServer()
+        && placement.fatalRacks().isEmpty()
+        && placement.compromises().isEmpty()
+        && placement.fatalServerPairs() == 0;
+  }
+
+  private static PlacementResult place(
+      StripeGroup group, List<PlacementDisk> roomy, List<PlacementDisk> disks, long seed) {
     Optional<ErasureCode> merged = group.mergesInto();
     PlacementResult result = place(group, merged, roomy, disks, seed);
     if (result instanceof PlacementRefusal refusal && merged.isPresent()) {
@@ -167,10 +209,26 @@ public final class StripePlacer {
       long lengthBytes,
       List<PlacementDisk> disks,
       long seed) {
+    return byGrade(
+        withSpace(disks, lengthBytes),
+        takers ->
+            placeMissing(
+                code, mergesInto, members, missing, lengthBytes, takers, disks, seed));
+  }
+
+  private static PlacementResult placeMissing(
+      ErasureCode code,
+      Optional<ErasureCode> mergesInto,
+      List<? extends Map<Integer, PlacementDisk>> members,
+      List<? extends Collection<Integer>> missing,
+      long lengthBytes,
+      List<PlacementDisk> roomy,
+      List<PlacementDisk> disks,
+      long seed) {
     if (racksSuffice(List.of(code), disks)) {
       PlacementResult byRacks =
           new MissingBlockPlacer(
-                  code, mergesInto, members, missing, lengthBytes, disks, true, random(seed))
+                  code, mergesInto, members, missing, lengthBytes, roomy, disks, true, random(seed))
               .place();
       if (byRacks instanceof PlacementRefusal
           || byRacks instanceof Placement placement && placement.compromises().isEmpty()) {
@@ -179,7 +237,7 @@ public final class StripePlacer {
     }
     PlacementResult byServers =
         new MissingBlockPlacer(
-                code, mergesInto, members, missing, lengthBytes, disks, false, random(seed))
+                code, mergesInto, members, missing, lengthBytes, roomy, disks, false, random(seed))
             .place();
     return byServers instanceof Placement placement
         ? withRacksNamed(placement, List.of(code), disks)

@@ -193,9 +193,10 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
   // ---- heartbeats
 
   /** Notes what a heartbeat says that {@link #sendHeartbeat} has no parameter for. */
-  public void noteQueuedCalls(HeartbeatRequestProto heartbeat) {
-    cluster.noteQueuedCalls(
-        heartbeat.getRegistration().getDatanodeID().getDatanodeUuid(), QueuedCalls.of(heartbeat));
+  public void noteFigures(HeartbeatRequestProto heartbeat) {
+    String server = heartbeat.getRegistration().getDatanodeID().getDatanodeUuid();
+    cluster.noteQueuedCalls(server, QueuedCalls.of(heartbeat));
+    cluster.noteRecentErrors(server, RecentErrors.of(heartbeat));
   }
 
   @Override

@@ -9,6 +9,8 @@ import io.ebbfs.namenode.placement.PlacementDisk;
 import io.ebbfs.namenode.placement.PlacementRefusal;
 import io.ebbfs.namenode.placement.PlacementResult;
 import io.ebbfs.namenode.placement.StripeGroup;
+import io.ebbfs.namenode.placement.TargetGrade;
+import io.ebbfs.namenode.placement.TargetGrader;
 import io.ebbfs.namenode.placement.search.RePlacementPlanner;
 import io.ebbfs.namenode.placement.search.StripePlacer;
 import io.ebbfs.namenode.stripes.StripeState;
@@ -31,7 +33,9 @@ import java.util.random.RandomGenerator;
 /**
  * Chooses the target disks of new parities, rebuilt blocks and moved blocks. It hands the present
  * state of the cluster to the pure placement ({@link StripePlacer}, {@link RePlacementPlanner}),
- * and finds out which servers or bytes the cluster lacks if there is no place. Thread-safe.
+ * and finds out which servers or bytes the cluster lacks if there is no place. Disks that are busy
+ * or full, or that err, get new blocks only if no place as good is left elsewhere ({@link
+ * TargetGrader}). Thread-safe.
  */
 public final class TargetDiskChooser {
   /** A server with this many transfers has load 1: it should not get busier. */
@@ -85,7 +89,7 @@ public final class TargetDiskChooser {
     return placed(ask, lengthBytes, inService(excludedServerUuids), strict);
   }
 
-  /** A disk as the placement sees it. */
+  /** A disk of a block that has its place, as the placement sees it. */
   PlacementDisk disk(String storageUuid) throws NotPlannableException {
     ClusterView.Disk disk =
         cluster
@@ -96,10 +100,10 @@ public final class TargetDiskChooser {
             .server(disk.serverUuid())
             .orElseThrow(
                 () -> NotPlannableException.now("server " + disk.serverUuid() + " is not known"));
-    return disk(server, disk);
+    return disk(server, disk, TargetGrade.GOOD);
   }
 
-  private static PlacementDisk disk(Server server, ClusterView.Disk disk) {
+  private static PlacementDisk disk(Server server, ClusterView.Disk disk, TargetGrade grade) {
     return new PlacementDisk(
         disk.storageUuid(),
         server.uuid(),
@@ -107,7 +111,8 @@ public final class TargetDiskChooser {
         disk.capacityBytes(),
         disk.remainingBytes(),
         Math.max(server.activeTransfers() / BUSY_TRANSFERS, disk.queuedCalls() / BUSY_CALLS),
-        server.isLeaving());
+        server.isLeaving(),
+        grade);
   }
 
   /**
@@ -118,11 +123,31 @@ public final class TargetDiskChooser {
    */
   public RePlacementPlanner.Moves planMoves(MergeGroup group) throws NotPlannableException {
     List<PlacementDisk> disks = inService();
-    RePlacementPlanner.Moves moves =
-        rePlacement(group, rules(group.stripe().code(), disks), disks, new Random(seed())).plan();
+    RePlacementPlanner.Rules rules = rules(group.stripe().code(), disks);
+    RePlacementPlanner.Moves moves = leastBad(group, rules, disks);
     return moves.staying() > 0 && moves.targets().isEmpty()
         ? movesOffLeavingServers(group, moves)
         : moves;
+  }
+
+  /** Moves to good disks, or to worse ones if these moves leave fewer rules broken. */
+  private RePlacementPlanner.Moves leastBad(
+      MergeGroup group, RePlacementPlanner.Rules rules, List<PlacementDisk> disks)
+      throws NotPlannableException {
+    long seed = seed();
+    RePlacementPlanner.Moves best = null;
+    for (List<PlacementDisk> targets : PlacementDisk.byGrade(disks)) {
+      RePlacementPlanner.Moves moves = rePlacement(group, rules, targets, new Random(seed)).plan();
+      if (best == null
+          || moves.staying() < best.staying()
+          || moves.staying() == best.staying() && moves.left() < best.left()) {
+        best = moves;
+      }
+      if (best.staying() == 0 && best.left() == 0) {
+        break;
+      }
+    }
+    return best;
   }
 
   /**
@@ -271,11 +296,13 @@ public final class TargetDiskChooser {
 
   private List<PlacementDisk> inService(Set<String> excludedServerUuids) {
     List<PlacementDisk> disks = new ArrayList<>();
-    for (Server server : cluster.serversForBlocks()) {
+    List<Server> servers = cluster.serversForBlocks();
+    TargetGrader grader = new TargetGrader(servers);
+    for (Server server : servers) {
       if (!excludedServerUuids.contains(server.uuid())) {
         server.disks().stream()
             .filter(d -> !d.failed() && !d.type().isTransient())
-            .forEach(d -> disks.add(disk(server, d)));
+            .forEach(d -> disks.add(disk(server, d, grader.of(d))));
       }
     }
     return disks;

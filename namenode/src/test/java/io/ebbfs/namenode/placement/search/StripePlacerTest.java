@@ -18,6 +18,7 @@ import io.ebbfs.namenode.placement.PlacementRefusal;
 import io.ebbfs.namenode.placement.PlacementResult;
 import io.ebbfs.namenode.placement.StripeBlock;
 import io.ebbfs.namenode.placement.StripeGroup;
+import io.ebbfs.namenode.placement.TargetGrade;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -28,6 +29,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -273,6 +275,56 @@ class StripePlacerTest {
             });
   }
 
+  private static List<PlacementDisk> graded(
+      List<PlacementDisk> disks, Function<PlacementDisk, TargetGrade> grade) {
+    return disks.stream()
+        .map(
+            disk ->
+                new PlacementDisk(
+                    disk.storageUuid(),
+                    disk.serverUuid(),
+                    disk.rack(),
+                    disk.capacityBytes(),
+                    disk.freeBytes(),
+                    disk.load(),
+                    disk.leaving(),
+                    grade.apply(disk)))
+        .toList();
+  }
+
+  @Test
+  void newBlocksOfAGroupGoToGoodDisks() {
+    for (long seed = 1; seed <= 30; seed++) {
+      Random random = new Random(seed);
+      TargetGrade[] grades = TargetGrade.values();
+      List<PlacementDisk> disks =
+          graded(
+              Clusters.cluster(14, 6, random),
+              disk -> random.nextInt(3) > 0 ? TargetGrade.GOOD : grades[random.nextInt(4)]);
+      StripeGroup group = Clusters.fullGroup(Codes.byName("LRC(12,6,2)"), disks, random);
+      Placement placement = checked(group, disks, seed);
+      for (Map.Entry<Integer, PlacementDisk> block : placement.disks().get(0).entrySet()) {
+        boolean isNew =
+            block.getKey() >= 12 || placement.moves().contains(new BlockRef(0, block.getKey()));
+        if (isNew) {
+          assertThat(block.getValue().grade())
+              .as("seed %d, position %d", seed, block.getKey())
+              .isEqualTo(TargetGrade.GOOD);
+        }
+      }
+    }
+  }
+
+  @Test
+  void aGroupIsPlacedOnBadDisksIfThereAreNoOthers() {
+    Random random = new Random(8);
+    List<PlacementDisk> good = Clusters.cluster(12, 6, random);
+    StripeGroup group = Clusters.fullGroup(Codes.byName("LRC(12,6,2)"), good, random);
+    for (TargetGrade grade : TargetGrade.values()) {
+      checked(group, graded(good, disk -> grade), 8);
+    }
+  }
+
   @Test
   void equalSeedsGiveEqualPlacements() {
     Random random = new Random(9);
@@ -363,6 +415,47 @@ class StripePlacerTest {
       ruled(code, whole);
       assertThat(whole.values()).allMatch(alive::contains);
     }
+  }
+
+  /** A place for the last block of a stripe whose other blocks are on the first 13 disks. */
+  private static Placement repaired(List<PlacementDisk> disks) {
+    ErasureCode code = Codes.byName("RS(10,4)");
+    Map<Integer, PlacementDisk> members = new TreeMap<>();
+    for (int position = 0; position < 13; position++) {
+      members.put(position, disks.get(position));
+    }
+    return placed(
+        StripePlacer.placeMissing(
+            code, Optional.empty(), List.of(members), List.of(Set.of(13)), 1 << 20, disks, 1));
+  }
+
+  /** All good disks have a block of the stripe. */
+  @Test
+  void aRuleCountsMoreThanTheGradeOfADisk() {
+    List<PlacementDisk> all = Clusters.cluster(16, 1, new Random(4));
+    List<TargetGrade> grades = List.of(TargetGrade.ERRING, TargetGrade.FULL, TargetGrade.BUSY);
+    for (int servers = 14; servers <= 16; servers++) {
+      List<PlacementDisk> disks =
+          graded(
+              all.subList(0, servers),
+              disk -> {
+                int number = all.indexOf(disk);
+                return number < 13 ? TargetGrade.GOOD : grades.get(number - 13);
+              });
+      Placement placement = repaired(disks);
+      assertThat(placement.compromises()).isEmpty();
+      assertThat(placement.disk(0, 13)).as("the least bad").isEqualTo(disks.get(servers - 1));
+    }
+  }
+
+  @Test
+  void aPoorPlaceIsOnAGoodDisk() {
+    List<PlacementDisk> disks = Clusters.cluster(13, 1, new Random(4));
+    List<PlacementDisk> one =
+        graded(disks, disk -> disk == disks.get(5) ? TargetGrade.GOOD : TargetGrade.BUSY);
+    Placement placement = repaired(one);
+    assertThat(placement.keepsRules()).isFalse();
+    assertThat(placement.disk(0, 13)).isEqualTo(one.get(5));
   }
 
   @Test

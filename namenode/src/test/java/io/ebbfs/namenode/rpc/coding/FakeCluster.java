@@ -48,6 +48,9 @@ final class FakeCluster implements ClusterView, ServerDrains {
   /** Disks that say that they are full. */
   final Set<String> full = ConcurrentHashMap.newKeySet();
 
+  /** The recent errors of disks that err. */
+  final Map<String, Double> recentErrors = new ConcurrentHashMap<>();
+
   /** When a disk that is not in service was lost. */
   ToLongFunction<String> lostSince = disk -> 0;
 
@@ -474,13 +477,14 @@ final class FakeCluster implements ClusterView, ServerDrains {
     long used = content.get(storageUuid).values().stream().mapToLong(b -> b.length).sum();
     return Optional.of(
         new Disk(
-            storageUuid,
-            numberOf.get(storageUuid),
-            serverOf.get(storageUuid),
-            failedDisks.contains(storageUuid),
-            capacityBytes,
-            used,
-            full.contains(storageUuid) ? 0 : capacityBytes - used));
+                storageUuid,
+                numberOf.get(storageUuid),
+                serverOf.get(storageUuid),
+                failedDisks.contains(storageUuid),
+                capacityBytes,
+                used,
+                full.contains(storageUuid) ? 0 : capacityBytes - used)
+            .withRecentErrors(recentErrors.getOrDefault(storageUuid, 0.0)));
   }
 
   @Override

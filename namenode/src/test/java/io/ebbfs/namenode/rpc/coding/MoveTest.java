@@ -64,6 +64,20 @@ class MoveTest {
   }
 
   @Test
+  void nothingMovesToDisksThatErr() throws Exception {
+    CodingCluster cluster = grown("RS(6,3)", 10, 5, 36);
+    List<String> erring =
+        cluster.servers.disks().stream()
+            .filter(disk -> cluster.servers.serverOf(disk).equals("server-09"))
+            .toList();
+    erring.forEach(disk -> cluster.servers.recentErrors.put(disk, 1.0));
+    cluster.runAll();
+    cluster.coding.tick();
+    assertThat(cluster.counter("placementViolations")).as(moves(cluster).toString()).isZero();
+    assertThat(erring).isNotEmpty().allMatch(disk -> cluster.servers.on(disk).isEmpty());
+  }
+
+  @Test
   void aMoveWhoseWorkerDiesIsMadeAgainAndLosesNothing() throws Exception {
     CodingCluster cluster = grown("RS(6,3)", 10, 5, 12);
     ClaimedTransitionProto claimed = cluster.claim(1).get(0);
