@@ -700,5 +700,22 @@ TEST_F(ReadTest, ACancelledReadFails) {
   EXPECT_EQ(bytes.error().code, ErrorCode::kShutdown);
 }
 
+TEST_F(ReadTest, AReadThatWaitsForNewLocationsIsCancelled) {
+  for (auto& node : nodes_) node->dead = true;
+  auto in = InputStream::Open(
+      files_->namenode(), "/f",
+      {.prefetch_bytes = 1 << 20, .failure_wait = std::chrono::seconds(30)});
+  ASSERT_TRUE(in);
+  const auto started = std::chrono::steady_clock::now();
+  const std::jthread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    (*in)->Cancel();
+  });
+  const auto bytes = (*in)->Next(10);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code, ErrorCode::kShutdown);
+  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
+}
+
 }  // namespace
 }  // namespace ebb::client
