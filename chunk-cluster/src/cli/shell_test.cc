@@ -1,7 +1,9 @@
 // The program 'ebbfs' beside a namenode and a DataNode that fail on order: what it does when it
 // cannot do what it was told.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -197,6 +199,40 @@ TEST_F(ShellTest, ALongNameIsCutInTheOtherNameBetweenTwoLetters) {
   ASSERT_NE(kept, std::string::npos);
   EXPECT_EQ(other.substr(0, kept), name.substr(0, kept));
   EXPECT_EQ(kept % 2, 1U) << "whole letters";
+}
+
+TEST_F(ShellTest, AGetOfALongNameCutsTheNameOfItsPart) {
+  Store("one line\n");
+  const std::string name(255, 'n');
+  for (const char* get : {"-get ", "-get -resume "}) {
+    const auto answer = Run(get + std::string("/f ") + name);
+    EXPECT_EQ(answer.code, 0) << get << answer.text;
+    EXPECT_EQ(Line("ls -A; cat " + name + "; rm " + name).text, "local\n" + name + "\none line\n");
+  }
+}
+
+TEST_F(ShellTest, APutOfAPipeShowsNoShare) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  const std::string name = ptsname(terminal);
+  // While nobody has the terminal open, what was written to it could be lost.
+  const int held = open(name.c_str(), O_RDWR | O_NOCTTY);
+  ASSERT_GE(held, 0);
+  // The progress is shown from the third second on.
+  const auto answer =
+      Line("mkfifo pipe; (echo one; sleep 2.3; echo two) > pipe & ebbfs -fs hdfs://127.0.0.1:" +
+           std::to_string(port_) + " -put pipe /x 2>" + name);
+  EXPECT_EQ(answer.code, 0) << answer.text;
+  char shown[4096];
+  const auto bytes = read(terminal, shown, sizeof shown);
+  ASSERT_GT(bytes, 0);
+  close(held);
+  close(terminal);
+  const std::string progress(shown, static_cast<std::size_t>(bytes));
+  EXPECT_TRUE(progress.contains("8, ")) << progress;
+  EXPECT_FALSE(progress.contains('%')) << progress;
 }
 
 TEST_F(ShellTest, AFileIsNotCopiedOverItself) {
