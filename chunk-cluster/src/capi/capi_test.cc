@@ -426,6 +426,28 @@ TEST_F(CApiTest, InfosTellOfFilesAndDirectories) {
   EXPECT_EQ(errno, ENOENT);
 }
 
+TEST_F(CApiTest, AStatusIsKeptIfThatIsConfigured) {
+  namenode_->names["/f"] = false;
+  hdfsBuilder* builder = hdfsNewBuilder();
+  hdfsBuilderSetNameNode(builder, "default");
+  EXPECT_EQ(hdfsBuilderConfSetStr(builder, "ebbfs.client.status.cache.millis", "600000"), 0);
+  hdfsFS keeping = hdfsBuilderConnect(builder);
+  ASSERT_NE(keeping, nullptr) << CauseOfLast();
+  EXPECT_EQ(hdfsExists(keeping, "/f"), 0);
+  // Another client takes the file away.
+  namenode_->names.erase("/f");
+  EXPECT_EQ(hdfsExists(keeping, "/f"), 0);
+  hdfsFileInfo* info = hdfsGetPathInfo(keeping, "/f");
+  ASSERT_NE(info, nullptr);
+  hdfsFreeFileInfo(info, 1);
+  EXPECT_EQ(namenode_->StatusQuestions(), 1);
+  EXPECT_EQ(hdfsExists(fs_, "/f"), -1);
+  EXPECT_EQ(hdfsDelete(keeping, "/f", 0), -1);
+  EXPECT_EQ(hdfsExists(keeping, "/f"), -1);
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(hdfsDisconnect(keeping), 0);
+}
+
 TEST_F(CApiTest, NamesAndAttributesChange) {
   namenode_->names["/f"] = false;
   EXPECT_EQ(hdfsCreateDirectory(fs_, "/made"), 0);

@@ -419,6 +419,11 @@ class FakeNamenode {
   // Requests for one more server of a block.
   const auto& additions() const { return additions_; }
   const auto& bad() const { return bad_; }
+  // How often the status of a path was asked for.
+  int StatusQuestions() {
+    const std::lock_guard lock(mutex_);
+    return status_questions_;
+  }
   int abandoned() const { return abandoned_; }
   std::int64_t synced() const { return synced_; }
 
@@ -551,6 +556,7 @@ class FakeNamenode {
     using namespace hadoop::hdfs;
     On<GetFileInfoRequestProto, GetFileInfoResponseProto>(
         "getFileInfo", [this](const auto& request, auto& answer) {
+          ++status_questions_;
           const auto at = names.find(request.src());
           if (at != names.end()) *answer.mutable_fs() = StatusOf(at->second, "");
           if (request.src() == appears) names[appears] = false;
@@ -672,6 +678,7 @@ class FakeNamenode {
   int completions_ = 0;
   bool completed_ = false;
   int abandoned_ = 0;
+  int status_questions_ = 0;
   std::int64_t synced_ = -1;
   std::vector<std::string> calls_;
   hadoop::hdfs::CreateRequestProto created_;
