@@ -39,29 +39,34 @@ Result<std::uint32_t> ParseUmask(const std::string& text) {
 
 FileSystem::FileSystem(Configuration configuration, std::string authority,
                        const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy,
-                       std::string user)
+                       std::string user, const Authentication& authentication)
     : configuration_(std::move(configuration)),
       authority_(std::move(authority)),
-      namenode_(namenodes, policy, std::move(user)),
+      namenode_(namenodes, policy, std::move(user), authentication),
       leases_(namenode_),
-      planner_(namenodes, namenode_.user()) {}
+      planner_(namenodes, namenode_.user(), authentication) {}
 
 FileSystem::~FileSystem() = default;
 
 Result<std::unique_ptr<FileSystem>> FileSystem::Open(const Configuration& configuration,
                                                      const std::string& authority,
-                                                     const std::string& user) {
+                                                     const std::string& user,
+                                                     std::shared_ptr<Authenticator> authenticator) {
   const auto security = configuration.Get("hadoop.security.authentication", "simple");
-  if (security != "simple") {
+  if (security != "simple" && !authenticator) {
     return Fail(ErrorCode::kUnsupported,
-                fmt::format("hadoop.security.authentication is '{}'; this client speaks 'simple' "
-                            "only: use 'hdfs dfs' for this cluster",
+                fmt::format("hadoop.security.authentication is '{}', and this program brings no "
+                            "authenticator, without which the client speaks 'simple' only: use "
+                            "'hdfs dfs' for this cluster",
                             security));
   }
+  const Authentication authentication{
+      std::move(authenticator),
+      configuration.Flag("ipc.client.fallback-to-simple-auth-allowed", false)};
   EBB_ASSIGN(const auto namenodes, NamenodesOf(configuration, authority));
   EBB_ASSIGN(const auto policy, RetryPolicyOf(configuration, namenodes.size()));
   std::unique_ptr<FileSystem> opened(
-      new FileSystem(configuration, authority, namenodes, policy, user));
+      new FileSystem(configuration, authority, namenodes, policy, user, authentication));
   EBB_TRY(opened->ReadSettings());
   return opened;
 }

@@ -18,6 +18,7 @@
 #include "client/output_stream.h"
 #include "client/read_planner.h"
 #include "client/status_cache.h"
+#include "rpc/authenticator.h"
 #include "transfer/idle_sockets.h"
 #include "xattr.pb.h"
 
@@ -44,10 +45,12 @@ struct CreateOptions {
 class FileSystem {
  public:
   // Connects with the first call. kInvalid for a configuration that cannot work, and kUnsupported
-  // for one that asks for Kerberos.
+  // for one that asks for Kerberos, unless the program brings an authenticator. With it, namenodes
+  // know the user whom they have authenticated, and `user` names the home directory only.
   [[nodiscard]] static Result<std::unique_ptr<FileSystem>> Open(
       const Configuration& configuration, const std::string& authority,
-      const std::string& user = CurrentUser());
+      const std::string& user = CurrentUser(),
+      std::shared_ptr<Authenticator> authenticator = nullptr);
   // Stops renewing leases. Streams must be gone.
   ~FileSystem();
 
@@ -139,7 +142,8 @@ class FileSystem {
 
  private:
   FileSystem(Configuration configuration, std::string authority,
-             const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy, std::string user);
+             const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy, std::string user,
+             const Authentication& authentication);
   [[nodiscard]] Status ReadSettings();
   // Passes on the outcome of a call that changes what is at the path. Also a call that failed may
   // have taken effect.
