@@ -1,10 +1,13 @@
 // The program 'ebbfs' beside a namenode and a DataNode that fail on order: what it does when it
 // cannot do what it was told.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +16,7 @@
 #include <memory>
 #include <regex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "client/fake_cluster.h"
@@ -457,6 +461,45 @@ TEST_F(ShellTest, TreesAreCopiedByTheThreadsThatWereAskedFor) {
   const auto before = namenode_->Calls().size();
   EXPECT_EQ(Run("-cp -t 4 /d /to").code, 0);
   EXPECT_EQ(namenode_->Calls().size(), before + 40);
+}
+
+TEST_F(ShellTest, RightsOfATreeChangeSideBySideAndErrorsKeepTheirOrder) {
+  namenode_->names = {{"/", true}, {"/d", true}, {"/d/sub", true}, {"/d/sub/last", false}};
+  std::string errors;
+  for (int i = 10; i < 40; ++i) {
+    const std::string path = fmt::format("/d/{}", i);
+    namenode_->names[path] = false;
+    errors += fmt::format("chmod: changing permissions of '{}': not {}\n", path, path);
+  }
+  std::atomic<int> within = 0;
+  std::atomic<int> most = 0;
+  namenode_->on_set_permission = [&](const std::string& path) -> Status {
+    if (!path.starts_with("/d/") || path.contains("sub")) return {};
+    const int now = ++within;
+    for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+    }
+    for (int i = 0; i < 1000 && most < 4; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    // Others end before the first one.
+    if (path == "/d/10") std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    --within;
+    return Fail(ErrorCode::kIo, "not " + path);
+  };
+  const auto answer = Run("-chmod -R 600 /d");
+  EXPECT_EQ(answer.code, 1);
+  EXPECT_EQ(answer.text, errors);
+  EXPECT_GE(most, 4);
+  EXPECT_EQ(namenode_->Calls(), (Calls{"setPermission /d 600", "setPermission /d/sub 600",
+                                       "setPermission /d/sub/last 600"}));
+  // What cannot be changed is not entered, and missing names have their place among the errors.
+  namenode_->on_set_permission = [](const std::string& path) -> Status {
+    return Fail(ErrorCode::kIo, "not " + path);
+  };
+  EXPECT_EQ(Run("-chmod -R 600 /d/10 /none /d").text,
+            "chmod: changing permissions of '/d/10': not /d/10\n"
+            "chmod: `/none': No such file or directory\n"
+            "chmod: changing permissions of '/d': not /d\n");
 }
 
 }  // namespace

@@ -398,6 +398,8 @@ class FakeNamenode {
   std::string appears;
   // So many appends find the lease of another client.
   int appends_to_refuse = 0;
+  // Before an answer to setPermission, on threads of the server: an error is the answer.
+  std::function<ebb::Status(const std::string& path)> on_set_permission;
   // Calls of these methods end with an exception of this class.
   std::map<std::string, std::string> exceptions;
 
@@ -605,6 +607,14 @@ class FakeNamenode {
           calls_.push_back(
               fmt::format("setPermission {} {:o}", request.src(), request.permission().perm()));
         });
+    handlers_["setPermission"] = [this, answer = handlers_["setPermission"]](
+                                     const RpcCaller& caller,
+                                     std::string_view bytes) -> Result<std::string> {
+      SetPermissionRequestProto request;
+      EBB_TRY(rpc_internal::ParseRequest(request, bytes));
+      if (on_set_permission) EBB_TRY(on_set_permission(request.src()));
+      return answer(caller, bytes);
+    };
     On<SetOwnerRequestProto, SetOwnerResponseProto>("setOwner", [this](const auto& request, auto&) {
       calls_.push_back(fmt::format("setOwner {} {}:{}", request.src(), request.username(),
                                    request.groupname()));
