@@ -114,6 +114,16 @@ TEST_F(ShellTest, ANameWithASlashAtItsEndIsADirectory) {
   EXPECT_EQ(namenode_->Calls(), Calls{"create /in/b"});
 }
 
+TEST_F(ShellTest, ATouchThatMakesNoFileWantsADirectoryNevertheless) {
+  EXPECT_EQ(Run("-touch -c /x").code, 0);
+  for (const char* path : {"/none/x", "/x/"}) {
+    const auto answer = Run(std::string("-touch -c ") + path);
+    EXPECT_EQ(answer.code, 1) << path;
+    EXPECT_TRUE(Has(answer, "No such file or directory")) << answer.text;
+  }
+  EXPECT_EQ(namenode_->Calls(), Calls());
+}
+
 TEST_F(ShellTest, OutputThatIsLostIsAnError) {
   Store("one line\n");
   EXPECT_EQ(Run("-cat /f").text, "one line\n");
