@@ -78,6 +78,7 @@ class FileSystem:
             self._handle = None
 
     def stat(self, path):
+        """With `ebbfs.client.status.cache.millis` in `conf`, this and `exists` may tell what was true so long ago."""
         found = self._library.hdfsGetPathInfo(self._handle, _encode(path))
         if not found:
             raise last_error(path)

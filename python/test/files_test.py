@@ -121,6 +121,18 @@ class FilesTest(unittest.TestCase):
         self.assertGreater(self.files.capacity(), self.files.used())
         self.assertGreater(self.files.default_block_size(), 0)
 
+    def test_a_status_is_kept_if_that_is_configured(self):
+        path = self.write("kept", b"abc")
+        with ebbfs.FileSystem(conf={"ebbfs.client.status.cache.millis": 600_000}) as keeping:
+            self.assertEqual(keeping.stat(path).size, 3)
+            self.files.remove(path)
+            self.assertTrue(keeping.exists(path))
+            with keeping.open(path, "wb") as out:
+                out.write(b"abcd")
+            self.assertEqual(keeping.stat(path).size, 4)
+            keeping.remove(path)
+            self.assertFalse(keeping.exists(path))
+
     def test_errors_are_those_of_local_files(self):
         missing = self.path("none")
         for call in (self.files.stat, self.files.list, self.files.open, self.files.remove):

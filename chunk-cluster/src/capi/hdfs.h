@@ -255,7 +255,10 @@ EBBFS_API tOffset ebbfsFileLength(hdfsFile file);
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* 0 if it exists; -1 with ENOENT if not. */
+/*
+ * 0 if it exists; -1 with ENOENT if not. With ebbfs.client.status.cache.millis this call and
+ * hdfsGetPathInfo may tell what was true so long ago.
+ */
 EBBFS_API int hdfsExists(hdfsFS fs, const char* path);
 /* EIO if there is no such path; ENOTEMPTY for a directory with entries, unless `recursive`. */
 EBBFS_API int hdfsDelete(hdfsFS fs, const char* path, int recursive);

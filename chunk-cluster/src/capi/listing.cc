@@ -100,7 +100,7 @@ hdfsFileInfo* hdfsGetPathInfo(hdfsFS fs, const char* path) {
   return Guarded<hdfsFileInfo*>(nullptr, [&]() -> Answer<hdfsFileInfo*> {
     EBB_TRY(ebb::capi::CheckHandle(fs));
     EBB_ASSIGN(const std::string absolute, fs->Path(path));
-    EBB_ASSIGN(const auto status, fs->files->Stat(absolute));
+    EBB_ASSIGN(const auto status, fs->files->CachedStat(absolute));
     if (!status) return FailWith(ENOENT, fmt::format("{} does not exist", absolute));
     auto info = AllocateInfos(1);
     Fill(*info, *status, fs->files->uri() + absolute);

@@ -36,7 +36,7 @@ std::int64_t MillisOf(tTime seconds) {
 
 int hdfsExists(hdfsFS fs, const char* path) {
   return ChangePath(fs, path, [](auto& files, const std::string& absolute) -> Answer<void> {
-    EBB_ASSIGN(const auto status, files.Stat(absolute));
+    EBB_ASSIGN(const auto status, files.CachedStat(absolute));
     if (status) return {};
     return FailWith(ENOENT, fmt::format("{} does not exist", absolute));
   });

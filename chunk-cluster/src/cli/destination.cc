@@ -2,36 +2,23 @@
 
 #include <chrono>
 #include <cstddef>
-#include <string_view>
 #include <thread>
 #include <utility>
+
+#include "cli/part_name.h"
 
 namespace ebb::cli {
 
 namespace {
 
-// What namenodes allow, unless they are configured otherwise.
-constexpr std::size_t kMaxNameBytes = 255;
 constexpr std::chrono::seconds kMostLeaseWait(120);
 constexpr std::chrono::seconds kLeaseLook(2);
 
-// The first bytes of a UTF-8 text, as many whole letters as fit.
-std::string_view Beginning(std::string_view text, std::size_t most_bytes) {
-  if (text.size() <= most_bytes) return text;
-  while (most_bytes > 0 && (static_cast<unsigned char>(text[most_bytes]) & 0xC0) == 0x80) {
-    --most_bytes;
-  }
-  return text.substr(0, most_bytes);
-}
-
 // A path beside the target that no other client writes, renames or deletes: with 'hdfs dfs', one of
-// two commands that write the same target may report success for the bytes of the other. Programs
-// such as Spark pass over names with this end.
+// two commands that write the same target may report success for the bytes of the other.
 std::string OtherPath(const Item& target, const std::string& mark) {
-  const std::string suffix = fmt::format(".{}._COPYING_", mark);
   const std::string name = target.Name();
-  const std::string directory = target.path.substr(0, target.path.size() - name.size());
-  return fmt::format("{}{}{}", directory, Beginning(name, kMaxNameBytes - suffix.size()), suffix);
+  return target.path.substr(0, target.path.size() - name.size()) + PartName(name, mark);
 }
 
 bool IsHeld(const Error& error) {

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/local_file.h"
+#include "cli/part_name.h"
 #include "cli/transfer.h"
 
 namespace ebb::cli {
@@ -65,9 +66,11 @@ class Downloader {
   // A part that is to be continued names the file and its last change, so that bytes of different
   // files never meet. Other parts belong to one thread: two files may have one target.
   [[nodiscard]] std::string PartialOf(const Item& item, const std::string& target) {
-    if (!resume_) return fmt::format("{}.{}-{}._COPYING_", target, getpid(), ++parts_);
-    return fmt::format("{}.{}-{}._COPYING_", target, item.status->file_id,
-                       item.status->modified_millis);
+    const std::string mark =
+        resume_ ? fmt::format("{}-{}", item.status->file_id, item.status->modified_millis)
+                : fmt::format("{}-{}", getpid(), ++parts_);
+    const auto name_at = target.rfind('/') + 1;
+    return target.substr(0, name_at) + PartName(target.substr(name_at), mark);
   }
 
   // An error if another file has got the path since it was listed: the part would not be of it.

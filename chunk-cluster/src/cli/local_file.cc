@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace ebb::cli {
@@ -109,6 +111,12 @@ Status GiveName(const std::string& from, const std::string& to, bool overwrite) 
   if (link(from.c_str(), to.c_str()) != 0) return Failed(to, "link");
   if (unlink(from.c_str()) != 0) return Failed(from, "unlink");
   return {};
+}
+
+std::uint64_t LengthOf(const std::string& path) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  return error ? 0 : bytes;
 }
 
 std::string LocalPath(const std::string& text) {

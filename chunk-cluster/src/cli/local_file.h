@@ -47,6 +47,9 @@ class LocalFile {
 // Renames a file. Without `overwrite`, a file that has got the name meanwhile stays, and this fails.
 [[nodiscard]] Status GiveName(const std::string& from, const std::string& to, bool overwrite);
 
+// The bytes of a file. 0 for a file that has no length, such as a pipe, and for a missing one.
+[[nodiscard]] std::uint64_t LengthOf(const std::string& path);
+
 // The path of "file:" URIs and of plain texts.
 [[nodiscard]] std::string LocalPath(const std::string& text);
 

@@ -1,8 +1,13 @@
 // The program 'ebbfs' beside a namenode and a DataNode that fail on order: what it does when it
 // cannot do what it was told.
+#include <fcntl.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +16,7 @@
 #include <memory>
 #include <regex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "client/fake_cluster.h"
@@ -108,6 +114,16 @@ TEST_F(ShellTest, ANameWithASlashAtItsEndIsADirectory) {
   EXPECT_EQ(namenode_->Calls(), Calls{"create /in/b"});
 }
 
+TEST_F(ShellTest, ATouchThatMakesNoFileWantsADirectoryNevertheless) {
+  EXPECT_EQ(Run("-touch -c /x").code, 0);
+  for (const char* path : {"/none/x", "/x/"}) {
+    const auto answer = Run(std::string("-touch -c ") + path);
+    EXPECT_EQ(answer.code, 1) << path;
+    EXPECT_TRUE(Has(answer, "No such file or directory")) << answer.text;
+  }
+  EXPECT_EQ(namenode_->Calls(), Calls());
+}
+
 TEST_F(ShellTest, OutputThatIsLostIsAnError) {
   Store("one line\n");
   EXPECT_EQ(Run("-cat /f").text, "one line\n");
@@ -192,11 +208,53 @@ TEST_F(ShellTest, ALongNameIsCutInTheOtherNameBetweenTwoLetters) {
   EXPECT_LE(other.size(), 255U);
   EXPECT_GE(other.size(), 254U);
   EXPECT_EQ(calls[1], "rename2 /" + other + " /" + name);
-  const std::size_t kept = other.find(".DFSClient_");
+  const std::size_t kept = other.find('~');
   EXPECT_TRUE(other.ends_with("._COPYING_"));
   ASSERT_NE(kept, std::string::npos);
   EXPECT_EQ(other.substr(0, kept), name.substr(0, kept));
   EXPECT_EQ(kept % 2, 1U) << "whole letters";
+}
+
+TEST_F(ShellTest, TwoLongNamesWithOneBeginningHaveTwoParts) {
+  const std::string name(250, 'n');
+  EXPECT_EQ(Line("mkdir tree; echo a > tree/" + name + "a; echo b > tree/" + name + "b").code, 0);
+  const auto answer = Run("-put -t 2 tree /");
+  EXPECT_EQ(answer.code, 0) << answer.text;
+  EXPECT_EQ(namenode_->Calls().size(), 4U);
+}
+
+TEST_F(ShellTest, AGetOfALongNameCutsTheNameOfItsPart) {
+  Store("one line\n");
+  const std::string name(255, 'n');
+  for (const char* get : {"-get ", "-get -resume "}) {
+    const auto answer = Run(get + std::string("/f ") + name);
+    EXPECT_EQ(answer.code, 0) << get << answer.text;
+    EXPECT_EQ(Line("ls -A; cat " + name + "; rm " + name).text, "local\n" + name + "\none line\n");
+  }
+}
+
+TEST_F(ShellTest, APutOfAPipeShowsNoShare) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  const std::string name = ptsname(terminal);
+  // While nobody has the terminal open, what was written to it could be lost.
+  const int held = open(name.c_str(), O_RDWR | O_NOCTTY);
+  ASSERT_GE(held, 0);
+  // The progress is shown from the third second on.
+  const auto answer =
+      Line("mkfifo pipe; (echo one; sleep 2.3; echo two) > pipe & ebbfs -fs hdfs://127.0.0.1:" +
+           std::to_string(port_) + " -put pipe /x 2>" + name);
+  EXPECT_EQ(answer.code, 0) << answer.text;
+  char shown[4096];
+  const auto bytes = read(terminal, shown, sizeof shown);
+  ASSERT_GT(bytes, 0);
+  close(held);
+  close(terminal);
+  const std::string progress(shown, static_cast<std::size_t>(bytes));
+  EXPECT_TRUE(progress.contains("8, ")) << progress;
+  EXPECT_FALSE(progress.contains('%')) << progress;
 }
 
 TEST_F(ShellTest, AFileIsNotCopiedOverItself) {
@@ -421,6 +479,45 @@ TEST_F(ShellTest, TreesAreCopiedByTheThreadsThatWereAskedFor) {
   const auto before = namenode_->Calls().size();
   EXPECT_EQ(Run("-cp -t 4 /d /to").code, 0);
   EXPECT_EQ(namenode_->Calls().size(), before + 40);
+}
+
+TEST_F(ShellTest, RightsOfATreeChangeSideBySideAndErrorsKeepTheirOrder) {
+  namenode_->names = {{"/", true}, {"/d", true}, {"/d/sub", true}, {"/d/sub/last", false}};
+  std::string errors;
+  for (int i = 10; i < 40; ++i) {
+    const std::string path = fmt::format("/d/{}", i);
+    namenode_->names[path] = false;
+    errors += fmt::format("chmod: changing permissions of '{}': not {}\n", path, path);
+  }
+  std::atomic<int> within = 0;
+  std::atomic<int> most = 0;
+  namenode_->on_set_permission = [&](const std::string& path) -> Status {
+    if (!path.starts_with("/d/") || path.contains("sub")) return {};
+    const int now = ++within;
+    for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+    }
+    for (int i = 0; i < 1000 && most < 4; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    // Others end before the first one.
+    if (path == "/d/10") std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    --within;
+    return Fail(ErrorCode::kIo, "not " + path);
+  };
+  const auto answer = Run("-chmod -R 600 /d");
+  EXPECT_EQ(answer.code, 1);
+  EXPECT_EQ(answer.text, errors);
+  EXPECT_GE(most, 4);
+  EXPECT_EQ(namenode_->Calls(), (Calls{"setPermission /d 600", "setPermission /d/sub 600",
+                                       "setPermission /d/sub/last 600"}));
+  // What cannot be changed is not entered, and missing names have their place among the errors.
+  namenode_->on_set_permission = [](const std::string& path) -> Status {
+    return Fail(ErrorCode::kIo, "not " + path);
+  };
+  EXPECT_EQ(Run("-chmod -R 600 /d/10 /none /d").text,
+            "chmod: changing permissions of '/d/10': not /d/10\n"
+            "chmod: `/none': No such file or directory\n"
+            "chmod: changing permissions of '/d': not /d\n");
 }
 
 }  // namespace

@@ -27,11 +27,14 @@ std::int64_t Now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-Status CreateEmpty(Shell& shell, const Item& item) {
+// An error unless a file of this name may be made.
+Status CheckPlace(Shell& shell, const Item& item) {
   EBB_ASSIGN(const auto parent, shell.Look(item.files->uri() + item.Parent()));
-  if (!parent.status || (!item.status && NamesDirectory(item.text))) {
-    return Refuse(item.text, fmt::format("{}: `{}'", kNoSuchFile, item.EncodedUri()));
-  }
+  if (parent.status && (item.status || !NamesDirectory(item.text))) return {};
+  return Refuse(item.text, fmt::format("{}: `{}'", kNoSuchFile, item.EncodedUri()));
+}
+
+Status CreateEmpty(const Item& item) {
   // A file that has got the name meanwhile stays.
   EBB_ASSIGN(auto stream, item.files->Create(item.path, {.overwrite = item.status.has_value()}));
   return stream->Close();
@@ -45,7 +48,8 @@ Result<int> RunTouchz(Shell& shell, Words words) {
     if (item.status && item.status->length > 0) {
       return Refuse(item.text, "Not a zero-length file");
     }
-    return CreateEmpty(shell, item);
+    EBB_TRY(CheckPlace(shell, item));
+    return CreateEmpty(item);
   });
   return 0;
 }
@@ -75,8 +79,9 @@ Result<int> RunTouch(Shell& shell, Words words) {
   const bool both = access == modification;
   shell.ForEach(words.rest, [&](Item& item) -> Status {
     if (!item.status) {
+      EBB_TRY(CheckPlace(shell, item));
       if (!create) return {};
-      EBB_TRY(CreateEmpty(shell, item));
+      EBB_TRY(CreateEmpty(item));
     }
     return item.files->SetTimes(item.path, both || modification ? time : -1,
                                 both || access ? time : -1);

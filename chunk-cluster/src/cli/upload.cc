@@ -49,7 +49,7 @@ class Uploader {
     if (name.empty() || name == "." || name == "..") name = fs::canonical(path, error).filename();
     EBB_ASSIGN(auto target, TargetIn(shell_, to, name));
     if (fs::is_directory(path, error)) return PutDirectory(path, target);
-    shell_.progress().Expect(fs::file_size(path, error));
+    shell_.progress().Expect(LengthOf(path));
     transfer_.Run([this, path, target] {
       shell_.ComplainOf([&] { return PutFile(path, target); });
     });

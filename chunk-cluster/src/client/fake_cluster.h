@@ -398,6 +398,8 @@ class FakeNamenode {
   std::string appears;
   // So many appends find the lease of another client.
   int appends_to_refuse = 0;
+  // Before an answer to setPermission, on threads of the server: an error is the answer.
+  std::function<ebb::Status(const std::string& path)> on_set_permission;
   // Calls of these methods end with an exception of this class.
   std::map<std::string, std::string> exceptions;
 
@@ -419,6 +421,11 @@ class FakeNamenode {
   // Requests for one more server of a block.
   const auto& additions() const { return additions_; }
   const auto& bad() const { return bad_; }
+  // How often the status of a path was asked for.
+  int StatusQuestions() {
+    const std::lock_guard lock(mutex_);
+    return status_questions_;
+  }
   int abandoned() const { return abandoned_; }
   std::int64_t synced() const { return synced_; }
 
@@ -551,6 +558,7 @@ class FakeNamenode {
     using namespace hadoop::hdfs;
     On<GetFileInfoRequestProto, GetFileInfoResponseProto>(
         "getFileInfo", [this](const auto& request, auto& answer) {
+          ++status_questions_;
           const auto at = names.find(request.src());
           if (at != names.end()) *answer.mutable_fs() = StatusOf(at->second, "");
           if (request.src() == appears) names[appears] = false;
@@ -599,6 +607,14 @@ class FakeNamenode {
           calls_.push_back(
               fmt::format("setPermission {} {:o}", request.src(), request.permission().perm()));
         });
+    handlers_["setPermission"] = [this, answer = handlers_["setPermission"]](
+                                     const RpcCaller& caller,
+                                     std::string_view bytes) -> Result<std::string> {
+      SetPermissionRequestProto request;
+      EBB_TRY(rpc_internal::ParseRequest(request, bytes));
+      if (on_set_permission) EBB_TRY(on_set_permission(request.src()));
+      return answer(caller, bytes);
+    };
     On<SetOwnerRequestProto, SetOwnerResponseProto>("setOwner", [this](const auto& request, auto&) {
       calls_.push_back(fmt::format("setOwner {} {}:{}", request.src(), request.username(),
                                    request.groupname()));
@@ -672,6 +688,7 @@ class FakeNamenode {
   int completions_ = 0;
   bool completed_ = false;
   int abandoned_ = 0;
+  int status_questions_ = 0;
   std::int64_t synced_ = -1;
   std::vector<std::string> calls_;
   hadoop::hdfs::CreateRequestProto created_;

@@ -11,7 +11,7 @@ Status FileSystem::SetMode(const std::string& path, std::uint32_t mode) {
   request.set_src(path);
   request.mutable_permission()->set_perm(mode);
   SetPermissionResponseProto response;
-  return namenode_.Call("setPermission", request, response);
+  return Changed(path, namenode_.Call("setPermission", request, response));
 }
 
 Status FileSystem::SetOwner(const std::string& path, const std::string& owner,
@@ -21,7 +21,7 @@ Status FileSystem::SetOwner(const std::string& path, const std::string& owner,
   if (!owner.empty()) request.set_username(owner);
   if (!group.empty()) request.set_groupname(group);
   SetOwnerResponseProto response;
-  return namenode_.Call("setOwner", request, response);
+  return Changed(path, namenode_.Call("setOwner", request, response));
 }
 
 Status FileSystem::SetTimes(const std::string& path, std::int64_t modified_millis,
@@ -31,7 +31,7 @@ Status FileSystem::SetTimes(const std::string& path, std::int64_t modified_milli
   request.set_mtime(static_cast<std::uint64_t>(modified_millis));
   request.set_atime(static_cast<std::uint64_t>(accessed_millis));
   SetTimesResponseProto response;
-  return namenode_.Call("setTimes", request, response);
+  return Changed(path, namenode_.Call("setTimes", request, response));
 }
 
 Result<bool> FileSystem::SetReplication(const std::string& path, std::uint32_t replication) {
@@ -39,7 +39,7 @@ Result<bool> FileSystem::SetReplication(const std::string& path, std::uint32_t r
   request.set_src(path);
   request.set_replication(replication);
   EBB_ASSIGN(const auto answer,
-             namenode_.Ask<SetReplicationResponseProto>("setReplication", request));
+             Changed(path, namenode_.Ask<SetReplicationResponseProto>("setReplication", request)));
   return answer.result();
 }
 
@@ -82,7 +82,7 @@ Status FileSystem::ModifyAcl(const std::string& path, const AclEntries& entries)
   request.set_src(path);
   request.mutable_aclspec()->Assign(entries.begin(), entries.end());
   ModifyAclEntriesResponseProto response;
-  return namenode_.Call("modifyAclEntries", request, response);
+  return Changed(path, namenode_.Call("modifyAclEntries", request, response));
 }
 
 Status FileSystem::RemoveAclEntries(const std::string& path, const AclEntries& entries) {
@@ -90,7 +90,7 @@ Status FileSystem::RemoveAclEntries(const std::string& path, const AclEntries& e
   request.set_src(path);
   request.mutable_aclspec()->Assign(entries.begin(), entries.end());
   RemoveAclEntriesResponseProto response;
-  return namenode_.Call("removeAclEntries", request, response);
+  return Changed(path, namenode_.Call("removeAclEntries", request, response));
 }
 
 Status FileSystem::SetAcl(const std::string& path, const AclEntries& entries) {
@@ -98,21 +98,21 @@ Status FileSystem::SetAcl(const std::string& path, const AclEntries& entries) {
   request.set_src(path);
   request.mutable_aclspec()->Assign(entries.begin(), entries.end());
   SetAclResponseProto response;
-  return namenode_.Call("setAcl", request, response);
+  return Changed(path, namenode_.Call("setAcl", request, response));
 }
 
 Status FileSystem::RemoveAcl(const std::string& path) {
   RemoveAclRequestProto request;
   request.set_src(path);
   RemoveAclResponseProto response;
-  return namenode_.Call("removeAcl", request, response);
+  return Changed(path, namenode_.Call("removeAcl", request, response));
 }
 
 Status FileSystem::RemoveDefaultAcl(const std::string& path) {
   RemoveDefaultAclRequestProto request;
   request.set_src(path);
   RemoveDefaultAclResponseProto response;
-  return namenode_.Call("removeDefaultAcl", request, response);
+  return Changed(path, namenode_.Call("removeDefaultAcl", request, response));
 }
 
 }  // namespace ebb::client

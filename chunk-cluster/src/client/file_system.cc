@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint32_t kCreate = 1;
 constexpr std::uint32_t kOverwrite = 2;
 constexpr std::uint32_t kAppend = 4;
+// A day: a longer time says that nobody else changes anything.
+constexpr std::int64_t kMostKeptMillis = 24 * 3600 * 1000;
 constexpr char kUnknownEncryption[] =
     "org.apache.hadoop.hdfs.UnknownCryptoProtocolVersionException";
 
@@ -37,29 +39,34 @@ Result<std::uint32_t> ParseUmask(const std::string& text) {
 
 FileSystem::FileSystem(Configuration configuration, std::string authority,
                        const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy,
-                       std::string user)
+                       std::string user, const Authentication& authentication)
     : configuration_(std::move(configuration)),
       authority_(std::move(authority)),
-      namenode_(namenodes, policy, std::move(user)),
+      namenode_(namenodes, policy, std::move(user), authentication),
       leases_(namenode_),
-      planner_(namenodes, namenode_.user()) {}
+      planner_(namenodes, namenode_.user(), authentication) {}
 
 FileSystem::~FileSystem() = default;
 
 Result<std::unique_ptr<FileSystem>> FileSystem::Open(const Configuration& configuration,
                                                      const std::string& authority,
-                                                     const std::string& user) {
+                                                     const std::string& user,
+                                                     std::shared_ptr<Authenticator> authenticator) {
   const auto security = configuration.Get("hadoop.security.authentication", "simple");
-  if (security != "simple") {
+  if (security != "simple" && !authenticator) {
     return Fail(ErrorCode::kUnsupported,
-                fmt::format("hadoop.security.authentication is '{}'; this client speaks 'simple' "
-                            "only: use 'hdfs dfs' for this cluster",
+                fmt::format("hadoop.security.authentication is '{}', and this program brings no "
+                            "authenticator, without which the client speaks 'simple' only: use "
+                            "'hdfs dfs' for this cluster",
                             security));
   }
+  const Authentication authentication{
+      std::move(authenticator),
+      configuration.Flag("ipc.client.fallback-to-simple-auth-allowed", false)};
   EBB_ASSIGN(const auto namenodes, NamenodesOf(configuration, authority));
   EBB_ASSIGN(const auto policy, RetryPolicyOf(configuration, namenodes.size()));
   std::unique_ptr<FileSystem> opened(
-      new FileSystem(configuration, authority, namenodes, policy, user));
+      new FileSystem(configuration, authority, namenodes, policy, user, authentication));
   EBB_TRY(opened->ReadSettings());
   return opened;
 }
@@ -69,6 +76,9 @@ Status FileSystem::ReadSettings() {
   EBB_ASSIGN(const auto copies, configuration_.Number("dfs.replication", 3, 1));
   EBB_ASSIGN(umask_, ParseUmask(configuration_.Get("fs.permissions.umask-mode", "022")));
   EBB_ASSIGN(write_options_, WriteOptionsOf(configuration_));
+  EBB_ASSIGN(const auto kept, configuration_.Number("ebbfs.client.status.cache.millis", 0));
+  statuses_ = std::make_unique<StatusCache>(Timeout(std::min(kept, kMostKeptMillis)));
+  write_options_.changed = [this](const std::string& path) { statuses_->Forget(path); };
   block_bytes_ = static_cast<std::uint64_t>(block);
   replication_ = static_cast<std::uint32_t>(copies);
   return {};
@@ -77,9 +87,20 @@ Status FileSystem::ReadSettings() {
 Result<std::optional<FileStatus>> FileSystem::Stat(const std::string& path) {
   GetFileInfoRequestProto request;
   request.set_src(path);
+  const auto question = statuses_->Ask();
   EBB_ASSIGN(const auto answer, namenode_.Ask<GetFileInfoResponseProto>("getFileInfo", request));
-  if (!answer.has_fs()) return std::nullopt;
-  return ToFileStatus(answer.fs());
+  if (!answer.has_fs()) {
+    statuses_->Forget(path);
+    return std::nullopt;
+  }
+  FileStatus status = ToFileStatus(answer.fs());
+  statuses_->Keep(question, path, status);
+  return status;
+}
+
+Result<std::optional<FileStatus>> FileSystem::CachedStat(const std::string& path) {
+  if (auto kept = statuses_->Find(path)) return kept;
+  return Stat(path);
 }
 
 Status FileSystem::List(const std::string& path,
@@ -114,7 +135,8 @@ Status FileSystem::MakeDirectory(const std::string& path, bool parents, std::uin
   request.set_createparent(parents);
   request.mutable_masked()->set_perm(mode & ~umask_);
   request.mutable_unmasked()->set_perm(mode);
-  EBB_ASSIGN(const auto answer, namenode_.Ask<MkdirsResponseProto>("mkdirs", request));
+  EBB_ASSIGN(const auto answer,
+             ChangedName(path, namenode_.Ask<MkdirsResponseProto>("mkdirs", request)));
   if (answer.result()) return {};
   return Fail(ErrorCode::kInvalid, fmt::format("{} was not created", path));
 }
@@ -123,7 +145,8 @@ Result<bool> FileSystem::Remove(const std::string& path, bool recursive) {
   DeleteRequestProto request;
   request.set_src(path);
   request.set_recursive(recursive);
-  EBB_ASSIGN(const auto answer, namenode_.Ask<DeleteResponseProto>("delete", request));
+  EBB_ASSIGN(const auto answer,
+             ChangedName(path, namenode_.Ask<DeleteResponseProto>("delete", request)));
   return answer.result();
 }
 
@@ -131,7 +154,8 @@ Result<bool> FileSystem::RenameOld(const std::string& from, const std::string& t
   RenameRequestProto request;
   request.set_src(from);
   request.set_dst(to);
-  EBB_ASSIGN(const auto answer, namenode_.Ask<RenameResponseProto>("rename", request));
+  auto renamed = namenode_.Ask<RenameResponseProto>("rename", request);
+  EBB_ASSIGN(const auto answer, ChangedName(from, ChangedName(to, std::move(renamed))));
   return answer.result();
 }
 
@@ -143,7 +167,7 @@ Status FileSystem::Rename(const std::string& from, const std::string& to, bool o
   request.set_overwritedest(overwrite);
   if (to_trash) request.set_movetotrash(true);
   Rename2ResponseProto response;
-  return namenode_.Call("rename2", request, response);
+  return ChangedName(from, ChangedName(to, namenode_.Call("rename2", request, response)));
 }
 
 Result<ContentSummaryProto> FileSystem::ContentSummary(const std::string& path) {
@@ -205,7 +229,7 @@ Result<std::unique_ptr<OutputStream>> FileSystem::Create(const std::string& path
   request.set_blocksize(options.block_bytes != 0 ? options.block_bytes : block_bytes_);
   // Without a version of encryption, so that a namenode refuses a file of an encryption zone before
   // it makes one.
-  const auto answer = namenode_.Ask<CreateResponseProto>("create", request);
+  const auto answer = ChangedName(path, namenode_.Ask<CreateResponseProto>("create", request));
   if (!answer && answer.error().exception_class == kUnknownEncryption) {
     return Fail(
         ErrorCode::kUnsupported,
@@ -233,7 +257,8 @@ Result<std::unique_ptr<OutputStream>> FileSystem::Append(const std::string& path
   request.set_src(path);
   request.set_clientname(leases_.client_name());
   request.set_flag(kAppend);
-  EBB_ASSIGN(const auto answer, namenode_.Ask<AppendResponseProto>("append", request));
+  EBB_ASSIGN(const auto answer,
+             Changed(path, namenode_.Ask<AppendResponseProto>("append", request)));
   std::optional<LocatedBlockProto> last;
   if (answer.has_block()) last = answer.block();
   auto stream = OutputStream::Start(namenode_, leases_, path, ToFileStatus(answer.stat()), last,
@@ -247,7 +272,8 @@ Result<bool> FileSystem::RecoverLease(const std::string& path) {
   RecoverLeaseRequestProto request;
   request.set_src(path);
   request.set_clientname(leases_.client_name());
-  EBB_ASSIGN(const auto answer, namenode_.Ask<RecoverLeaseResponseProto>("recoverLease", request));
+  EBB_ASSIGN(const auto answer,
+             Changed(path, namenode_.Ask<RecoverLeaseResponseProto>("recoverLease", request)));
   return answer.result();
 }
 
@@ -256,7 +282,9 @@ Status FileSystem::Concat(const std::string& path, const std::vector<std::string
   request.set_trg(path);
   for (const auto& source : sources) request.add_srcs(source);
   ConcatResponseProto response;
-  return namenode_.Call("concat", request, response);
+  auto status = ChangedName(path, namenode_.Call("concat", request, response));
+  for (const auto& source : sources) statuses_->ForgetName(source);
+  return status;
 }
 
 Result<bool> FileSystem::Truncate(const std::string& path, std::uint64_t length) {
@@ -264,7 +292,8 @@ Result<bool> FileSystem::Truncate(const std::string& path, std::uint64_t length)
   request.set_src(path);
   request.set_newlength(length);
   request.set_clientname(leases_.client_name());
-  EBB_ASSIGN(const auto answer, namenode_.Ask<TruncateResponseProto>("truncate", request));
+  EBB_ASSIGN(const auto answer,
+             Changed(path, namenode_.Ask<TruncateResponseProto>("truncate", request)));
   return answer.result();
 }
 

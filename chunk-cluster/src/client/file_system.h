@@ -17,6 +17,8 @@
 #include "client/namenode_connection.h"
 #include "client/output_stream.h"
 #include "client/read_planner.h"
+#include "client/status_cache.h"
+#include "rpc/authenticator.h"
 #include "transfer/idle_sockets.h"
 #include "xattr.pb.h"
 
@@ -38,20 +40,26 @@ struct CreateOptions {
   std::uint32_t mode = 0666;
 };
 
-// Thread-safe. All paths are absolute. Answers of namenodes are not cached. Errors: kRemote with
-// the class of the exception, or that of NamenodeConnection.
+// Thread-safe. All paths are absolute. No answer of a namenode is cached, except for CachedStat().
+// Errors: kRemote with the class of the exception, or that of NamenodeConnection.
 class FileSystem {
  public:
   // Connects with the first call. kInvalid for a configuration that cannot work, and kUnsupported
-  // for one that asks for Kerberos.
+  // for one that asks for Kerberos, unless the program brings an authenticator. With it, namenodes
+  // know the user whom they have authenticated, and `user` names the home directory only.
   [[nodiscard]] static Result<std::unique_ptr<FileSystem>> Open(
       const Configuration& configuration, const std::string& authority,
-      const std::string& user = CurrentUser());
+      const std::string& user = CurrentUser(),
+      std::shared_ptr<Authenticator> authenticator = nullptr);
   // Stops renewing leases. Streams must be gone.
   ~FileSystem();
 
   // Nothing if the path does not exist.
   [[nodiscard]] Result<std::optional<FileStatus>> Stat(const std::string& path);
+  // The same, or a status that was asked for at most ebbfs.client.status.cache.millis ago; without
+  // this setting the namenode is asked. What this file system changes, and what its streams write,
+  // is seen at once; what others change may be missing for that long. docs/client.md tells more.
+  [[nodiscard]] Result<std::optional<FileStatus>> CachedStat(const std::string& path);
   // Calls `visit` with each batch of entries of a directory, or with the file itself, in the order
   // of names. A false from `visit` ends the listing. kNotFound if the path does not exist.
   [[nodiscard]] Status List(const std::string& path,
@@ -134,14 +142,29 @@ class FileSystem {
 
  private:
   FileSystem(Configuration configuration, std::string authority,
-             const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy, std::string user);
+             const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy, std::string user,
+             const Authentication& authentication);
   [[nodiscard]] Status ReadSettings();
+  // Passes on the outcome of a call that changes what is at the path. Also a call that failed may
+  // have taken effect.
+  template <typename Outcome>
+  [[nodiscard]] Outcome Changed(const std::string& path, Outcome outcome) {
+    statuses_->Forget(path);
+    return outcome;
+  }
+  // The same for a call that makes or takes away names at the path.
+  template <typename Outcome>
+  [[nodiscard]] Outcome ChangedName(const std::string& path, Outcome outcome) {
+    statuses_->ForgetName(path);
+    return outcome;
+  }
 
   const Configuration configuration_;
   const std::string authority_;
   std::uint64_t block_bytes_ = 0;
   std::uint32_t replication_ = 0;
   std::uint32_t umask_ = 0;
+  std::unique_ptr<StatusCache> statuses_;
   WriteOptions write_options_;
   NamenodeConnection namenode_;
   LeaseRenewer leases_;

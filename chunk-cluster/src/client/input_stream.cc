@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "ClientNamenodeProtocol.pb.h"
@@ -21,7 +19,6 @@ using ebb::Status;
 namespace {
 
 constexpr std::int64_t kPrefetchedBlocks = 10;
-constexpr auto kFailureWait = std::chrono::milliseconds(500);
 
 // EbbFS's namenodes name proxies, which hold no replica, without a storage.
 bool IsProxy(const LocatedBlockProto& block, int location) {
@@ -283,9 +280,15 @@ Status InputStream::AskAgain(const Error& error) {
     ForgetServers();
     return std::unexpected(error);
   }
-  std::this_thread::sleep_for(kFailureWait * failures_);
+  AwaitCancel(options_.failure_wait * failures_);
+  EBB_TRY(Cancelled());
   ForgetServers();
   return {};
+}
+
+void InputStream::AwaitCancel(Timeout most) {
+  std::unique_lock lock(mutex_);
+  cancelling_.wait_for(lock, most, [&] { return cancelled_.load(); });
 }
 
 void InputStream::ForgetServers() {
@@ -333,6 +336,7 @@ void InputStream::Count(std::size_t bytes) {
 void InputStream::Cancel() {
   cancelled_ = true;
   const std::lock_guard lock(mutex_);
+  cancelling_.notify_all();
   if (reader_) reader_->Shutdown();
   if (group_) group_->Shutdown();
 }

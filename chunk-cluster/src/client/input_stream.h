@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,6 +29,8 @@ struct ReadOptions {
   std::uint64_t prefetch_bytes = 0;
   // How often new locations are asked for, after all servers of a block have failed.
   int most_failures = 3;
+  // The wait before that: so long the first time, twice as long the second time, and so on.
+  Timeout failure_wait = std::chrono::milliseconds(500);
   // Null: blocks are not decoded here, but by proxies. Outlives the streams.
   ReadPlanner* planner = nullptr;
   // Null: each read has a connection of its own. Outlives the streams.
@@ -104,6 +108,8 @@ class InputStream {
   // Waits and forgets all locations, so that the namenode is asked again; the error, if there is no
   // hope.
   [[nodiscard]] Status AskAgain(const Error& error);
+  // Returns after this time, or as soon as the stream is cancelled.
+  void AwaitCancel(Timeout most);
   // Whatever was learnt of servers.
   void ForgetServers();
   void TellOfCorruption();
@@ -141,6 +147,7 @@ class InputStream {
   std::string last_failure_;
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
+  std::condition_variable cancelling_;
   std::unique_ptr<RangeReader> reader_;
   // Instead of a reader, if clients encode the file.
   std::unique_ptr<GroupReader> group_;

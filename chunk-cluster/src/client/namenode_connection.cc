@@ -55,13 +55,16 @@ Result<RetryPolicy> RetryPolicyOf(const Configuration& configuration, std::size_
 }
 
 NamenodeConnection::NamenodeConnection(const std::vector<RpcAddress>& namenodes,
-                                       const RetryPolicy& policy, std::string user)
+                                       const RetryPolicy& policy, std::string user,
+                                       const Authentication& authentication)
     : policy_(policy), user_(std::move(user)) {
   const std::string client_id = rpc_wire::NewClientId();
   for (const auto& address : namenodes) {
     clients_.push_back(std::make_unique<RpcClient>(
         address.host, address.port, kClientProtocol, 1, user_,
-        RpcClientOptions{.connect_timeout = policy.connect, .client_id = client_id}));
+        RpcClientOptions{.connect_timeout = policy.connect,
+                         .authentication = authentication,
+                         .client_id = client_id}));
   }
 }
 

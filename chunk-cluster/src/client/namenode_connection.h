@@ -15,6 +15,7 @@
 
 #include "client/configuration.h"
 #include "common/error.h"
+#include "rpc/authenticator.h"
 #include "rpc/client.h"
 
 namespace ebb::client {
@@ -45,7 +46,7 @@ struct RetryPolicy {
 class NamenodeConnection {
  public:
   NamenodeConnection(const std::vector<RpcAddress>& namenodes, const RetryPolicy& policy,
-                     std::string user);
+                     std::string user, const Authentication& authentication = {});
   NamenodeConnection(const NamenodeConnection&) = delete;
   NamenodeConnection& operator=(const NamenodeConnection&) = delete;
   ~NamenodeConnection() { Close(); }

@@ -110,6 +110,7 @@ Result<std::unique_ptr<OutputStream>> OutputStream::Start(
 
 Status OutputStream::Guarded(Status status) {
   if (!status && !failure_) failure_ = status.error();
+  if (options_.changed) options_.changed(file_.path);
   return status;
 }
 

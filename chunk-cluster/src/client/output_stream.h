@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,9 @@ struct WriteOptions {
   // How often another block is asked for, if a server of a new block refuses.
   int most_retries = 3;
   ReplacementPolicy replacement;
+  // Told of the path after each call of a stream that may change what the namenode tells of the
+  // file.
+  std::function<void(const std::string& path)> changed = {};
 };
 
 [[nodiscard]] Result<WriteOptions> WriteOptionsOf(const Configuration& configuration);

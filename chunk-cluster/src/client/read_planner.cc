@@ -18,8 +18,9 @@ constexpr std::array<std::string_view, 3> kRefusals = {
 
 }  // namespace
 
-ReadPlanner::ReadPlanner(const std::vector<RpcAddress>& namenodes, const std::string& user)
-    : client_(namenodes, kPlanTimeout, {}, user) {}
+ReadPlanner::ReadPlanner(const std::vector<RpcAddress>& namenodes, const std::string& user,
+                         const Authentication& authentication)
+    : client_(namenodes, kPlanTimeout, {}, user, authentication) {}
 
 Result<ebbfs::GetReadPlanResponseProto> ReadPlanner::GetReadPlan(
     const ebbfs::GetReadPlanRequestProto& request) {

@@ -14,7 +14,8 @@ namespace ebb::client {
 // client, is not asked again. Thread-safe.
 class ReadPlanner final : public ReadPlanSource {
  public:
-  ReadPlanner(const std::vector<RpcAddress>& namenodes, const std::string& user);
+  ReadPlanner(const std::vector<RpcAddress>& namenodes, const std::string& user,
+              const Authentication& authentication = {});
 
   // kUnsupported if a namenode has refused; else see ReadPlanClient.
   [[nodiscard]] Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(

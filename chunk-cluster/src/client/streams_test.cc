@@ -72,6 +72,35 @@ class StreamsTest : public ::testing::Test {
   std::unique_ptr<FileSystem> files_;
 };
 
+class UnusedAuthenticator final : public Authenticator {
+ public:
+  Result<std::unique_ptr<SaslExchange>> Begin(const SaslOffer& /*offer*/,
+                                              const std::string& /*server*/) override {
+    return nullptr;
+  }
+};
+
+TEST_F(StreamsTest, AClusterThatWantsProofNeedsAnAuthenticator) {
+  const auto address = namenode_->Start()[0].Text();
+  configuration_.Set("hadoop.security.authentication", "kerberos");
+  const auto refused = FileSystem::Open(configuration_, address);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_TRUE(refused.error().message.contains("brings no authenticator"));
+  const auto authenticator = std::make_shared<UnusedAuthenticator>();
+  // This namenode knows nobody but those who tell their names.
+  for (const char* allowed : {"false", "true"}) {
+    configuration_.Set("ipc.client.fallback-to-simple-auth-allowed", allowed);
+    auto files = FileSystem::Open(configuration_, address, "alice", authenticator);
+    ASSERT_TRUE(files) << files.error().message;
+    const auto status = (*files)->Stat("/");
+    EXPECT_EQ(status.has_value(), std::string(allowed) == "true");
+    if (!status) {
+      EXPECT_EQ(status.error().code, ErrorCode::kUnsupported) << status.error().message;
+    }
+  }
+}
+
 TEST_F(StreamsTest, BlocksHaveTheLengthThatWasWritten) {
   namenode_->block_bytes = 10'240;
   namenode_->incomplete_answers = 3;
@@ -698,6 +727,23 @@ TEST_F(ReadTest, ACancelledReadFails) {
   const auto bytes = (*in)->Next(10);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code, ErrorCode::kShutdown);
+}
+
+TEST_F(ReadTest, AReadThatWaitsForNewLocationsIsCancelled) {
+  for (auto& node : nodes_) node->dead = true;
+  auto in = InputStream::Open(
+      files_->namenode(), "/f",
+      {.prefetch_bytes = 1 << 20, .failure_wait = std::chrono::seconds(30)});
+  ASSERT_TRUE(in);
+  const auto started = std::chrono::steady_clock::now();
+  const std::jthread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    (*in)->Cancel();
+  });
+  const auto bytes = (*in)->Next(10);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code, ErrorCode::kShutdown);
+  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
 }
 
 }  // namespace

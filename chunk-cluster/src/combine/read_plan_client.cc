@@ -16,12 +16,14 @@ constexpr char kBlockMissing[] = "org.apache.hadoop.hdfs.BlockMissingException";
 }  // namespace
 
 ReadPlanClient::ReadPlanClient(const std::vector<RpcAddress>& namenodes, Timeout timeout,
-                               ServiceKey key, const std::string& user)
+                               ServiceKey key, const std::string& user,
+                               const Authentication& authentication)
     : timeout_(timeout) {
   const bool several = namenodes.size() > 1;
   for (const auto& namenode : namenodes) {
     RpcClientOptions options;
     options.key = key;
+    options.authentication = authentication;
     options.call_timeout = several ? timeout / kAttempts : timeout;
     if (several) options.connect_timeout = options.call_timeout;
     namenodes_.push_back(std::make_unique<RpcClient>(namenode.host, namenode.port, kCodingProtocol,

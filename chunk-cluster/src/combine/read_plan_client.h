@@ -10,6 +10,7 @@
 #include "coding.pb.h"
 #include "common/error.h"
 #include "rpc/address.h"
+#include "rpc/authenticator.h"
 #include "rpc/client.h"
 #include "rpc/service_key.h"
 
@@ -33,7 +34,7 @@ class ReadPlanClient final : public ReadPlanSource {
   // namenodes, or the time-out of each of two calls of one alone. `key` proves to the namenode that
   // the caller belongs to the cluster. An empty user stands for that of the process.
   ReadPlanClient(const std::vector<RpcAddress>& namenodes, Timeout timeout, ServiceKey key = {},
-                 const std::string& user = {});
+                 const std::string& user = {}, const Authentication& authentication = {});
 
   [[nodiscard]] Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(
       const ebbfs::GetReadPlanRequestProto& request) override;

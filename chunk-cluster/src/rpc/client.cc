@@ -15,6 +15,7 @@
 #include "IpcConnectionContext.pb.h"
 #include "ProtobufRpcEngine2.pb.h"
 #include "RpcHeader.pb.h"
+#include "rpc/sasl_negotiation.h"
 #include "rpc/wire.h"
 
 namespace ebb {
@@ -29,22 +30,23 @@ using hadoop::common::RpcResponseHeaderProto;
 // server.
 constexpr Timeout kReaderWait = std::chrono::hours(1);
 constexpr Timeout kFrameTimeout = std::chrono::seconds(60);
+constexpr char kAccessDenied[] = "org.apache.hadoop.security.AccessControlException";
 
 std::string SystemUser() {
   if (const char* name = std::getenv("USER"); name != nullptr && *name != '\0') return name;
   return UserOfProcess();
 }
 
-// Hadoop's servers send the whole stack trace. Its first line is the message.
-std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
-
-Error RemoteError(const RpcResponseHeaderProto& header, const std::string& server) {
-  const std::string_view message = FirstLine(header.errormsg());
-  return Error{
-      ErrorCode::kRemote,
-      fmt::format("{} answered {}: {}", server,
-                  header.has_exceptionclassname() ? header.exceptionclassname() : "ERROR", message),
-      header.exceptionclassname(), std::string(message)};
+// Why a server ends the connection. Whoever lacks an authenticator learns that.
+Error FatalError(const RpcResponseHeaderProto& header, const std::string& server,
+                 bool authenticates) {
+  Error error = rpc_wire::ExceptionOf(header, server);
+  if (!authenticates && header.errordetail() == RpcResponseHeaderProto::FATAL_UNAUTHORIZED &&
+      error.exception_class == kAccessDenied) {
+    error.message +=
+        "; this client tells its name only: give it an Authenticator, or use 'hdfs dfs'";
+  }
+  return error;
 }
 
 }  // namespace
@@ -69,6 +71,7 @@ class RpcClient::Connection {
       : socket_(std::move(socket)),
         server_(std::move(server)),
         max_response_bytes_(options.max_response_bytes),
+        authenticates_(options.authentication.authenticator != nullptr),
         on_lost_(options.on_lost),
         reader_([this] { ReadLoop(); }) {}
 
@@ -169,10 +172,10 @@ class RpcClient::Connection {
       return std::unexpected(Lost(status.error()));
     }
     if (header.status() == RpcResponseHeaderProto::FATAL) {
-      return std::unexpected(RemoteError(header, server_));
+      return std::unexpected(FatalError(header, server_, authenticates_));
     }
     if (header.status() == RpcResponseHeaderProto::ERROR) {
-      Deliver(header, std::unexpected(RemoteError(header, server_)));
+      Deliver(header, std::unexpected(rpc_wire::ExceptionOf(header, server_)));
       return {};
     }
     const auto body = cursor.Next();
@@ -194,6 +197,7 @@ class RpcClient::Connection {
   Socket socket_;
   const std::string server_;
   const std::size_t max_response_bytes_;
+  const bool authenticates_;
   const std::function<void()> on_lost_;
   std::mutex write_mutex_;
   std::mutex mutex_;
@@ -232,9 +236,26 @@ Error RpcClient::Closed() const {
 
 std::string RpcClient::server() const { return fmt::format("{}:{}", host_, port_); }
 
-std::string RpcClient::ConnectionContextFrame() const {
+Status RpcClient::Greet(Socket& socket) const {
+  const Timeout timeout = options_.connect_timeout;
+  if (!options_.authentication.authenticator) {
+    const auto preamble = rpc_wire::Preamble();
+    return rpc_wire::WriteBytes(
+        socket, std::string(preamble.data(), preamble.size()) + ConnectionContextFrame(true),
+        timeout);
+  }
+  const auto preamble = rpc_wire::Preamble(rpc_wire::kAuthSasl);
+  EBB_TRY(rpc_wire::WriteBytes(socket, {preamble.data(), preamble.size()}, timeout));
+  rpc_internal::SaslNegotiation negotiation(socket, options_.authentication, server(), client_id_,
+                                            timeout);
+  EBB_ASSIGN(const bool authenticated, negotiation.Run());
+  return rpc_wire::WriteBytes(socket, ConnectionContextFrame(!authenticated), timeout);
+}
+
+std::string RpcClient::ConnectionContextFrame(bool with_user) const {
   hadoop::common::IpcConnectionContextProto context;
-  context.mutable_userinfo()->set_effectiveuser(user_);
+  // To a server that knows the user, another name would mean that the user acts for somebody else.
+  if (with_user) context.mutable_userinfo()->set_effectiveuser(user_);
   context.set_protocol(protocol_);
   std::string frame = rpc_wire::BeginFrame();
   rpc_wire::AppendDelimited(
@@ -273,10 +294,7 @@ Result<std::shared_ptr<RpcClient::Connection>> RpcClient::Connected() {
   EBB_ASSIGN(auto existing, Existing());
   if (existing) return existing;
   EBB_ASSIGN(Socket socket, Socket::Connect(host_, port_, options_.connect_timeout));
-  const auto preamble = rpc_wire::Preamble();
-  std::string hello(preamble.data(), preamble.size());
-  hello += ConnectionContextFrame();
-  EBB_TRY(rpc_wire::WriteBytes(socket, hello, options_.connect_timeout));
+  EBB_TRY(Greet(socket));
   EBB_ASSIGN(auto made, Connection::Start(std::move(socket), server(), options_));
   const std::lock_guard lock(mutex_);
   if (closed_) return std::unexpected(Closed());

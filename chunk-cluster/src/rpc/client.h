@@ -1,4 +1,4 @@
-// A client of one Hadoop RPC protocol (version 9, SIMPLE authentication) at one server.
+// A client of one Hadoop RPC protocol (version 9) at one server.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -16,6 +16,7 @@
 #include "common/error.h"
 #include "common/socket.h"
 #include "rpc/address.h"
+#include "rpc/authenticator.h"
 #include "rpc/service_key.h"
 
 namespace ebb {
@@ -33,6 +34,9 @@ struct RpcClientOptions {
   std::size_t max_response_bytes = std::size_t{64} << 20;
   // Signs every call. Without a key, calls are not signed.
   ServiceKey key = {};
+  // How the client proves who it is. The user of the client counts with SIMPLE only: a server that
+  // has authenticated the client knows the user by that.
+  Authentication authentication = {};
   // The 16 bytes that name the client at servers. Empty: the client makes its own. Clients that
   // repeat each other's calls at several servers share one.
   std::string client_id = {};
@@ -94,7 +98,9 @@ class RpcClient {
   // Null if there is none, or a broken one.
   [[nodiscard]] Result<std::shared_ptr<Connection>> Existing();
   [[nodiscard]] Error Closed() const;
-  [[nodiscard]] std::string ConnectionContextFrame() const;
+  // The begin of a connection: who calls, and which protocol.
+  [[nodiscard]] Status Greet(Socket& socket) const;
+  [[nodiscard]] std::string ConnectionContextFrame(bool with_user) const;
   [[nodiscard]] std::string CallFrame(const RpcAttempt& attempt, std::string_view method,
                                       const google::protobuf::MessageLite& request) const;
 

@@ -22,10 +22,13 @@ void AppendVarint(std::string& out, std::size_t value) {
   out.push_back(static_cast<char>(value));
 }
 
+// Hadoop's servers send the whole stack trace. Its first line is the message.
+std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
+
 }  // namespace
 
-std::array<char, kPreambleBytes> Preamble() {
-  return {'h', 'r', 'p', 'c', static_cast<char>(kVersion), 0, static_cast<char>(kAuthNone)};
+std::array<char, kPreambleBytes> Preamble(std::uint8_t authentication) {
+  return {'h', 'r', 'p', 'c', static_cast<char>(kVersion), 0, static_cast<char>(authentication)};
 }
 
 std::string NewClientId() {
@@ -107,6 +110,16 @@ Status Parse(google::protobuf::MessageLite& message, std::string_view bytes,
                             message.InitializationErrorString()));
   }
   return {};
+}
+
+Error ExceptionOf(const hadoop::common::RpcResponseHeaderProto& header,
+                  const std::string& server) {
+  const std::string_view message = FirstLine(header.errormsg());
+  return Error{
+      ErrorCode::kRemote,
+      fmt::format("{} answered {}: {}", server,
+                  header.has_exceptionclassname() ? header.exceptionclassname() : "ERROR", message),
+      header.exceptionclassname(), std::string(message)};
 }
 
 Result<std::string> ReadFrame(Socket& socket, std::size_t limit_bytes, Timeout timeout) {

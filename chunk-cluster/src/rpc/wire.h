@@ -35,7 +35,7 @@ inline constexpr std::int32_t kRetryCountInvalid = -1;
 
 inline constexpr std::size_t kClientIdBytes = 16;
 
-[[nodiscard]] std::array<char, kPreambleBytes> Preamble();
+[[nodiscard]] std::array<char, kPreambleBytes> Preamble(std::uint8_t authentication = kAuthNone);
 // The header of a call, or of a control frame if the call id is negative.
 [[nodiscard]] hadoop::common::RpcRequestHeaderProto RequestHeader(std::int32_t call_id,
                                                                   const std::string& client_id);
@@ -69,6 +69,10 @@ class Cursor {
 // Parses a message. The library's own errors on stderr are avoided.
 [[nodiscard]] Status Parse(google::protobuf::MessageLite& message, std::string_view bytes,
                            std::string_view what);
+
+// The exception that an answer holds. `server` is for the message.
+[[nodiscard]] Error ExceptionOf(const hadoop::common::RpcResponseHeaderProto& header,
+                                const std::string& server);
 
 // Reads one frame. Memory grows with the bytes that arrive, whatever length is announced. kInvalid
 // for a length of zero, below zero or above `limit_bytes`.

@@ -10,10 +10,13 @@ import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
 import java.io.BufferedReader;
+import java.io.DataInput;
+import java.io.DataOutput;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -22,10 +25,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.ipc.ProtobufRpcEngine2;
 import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.ipc.Server;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.security.token.SecretManager;
+import org.apache.hadoop.security.token.TokenIdentifier;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -57,7 +64,10 @@ public final class RpcInterop {
     RPC.setProtocolEngine(conf, ChunkProtocol.class, ProtobufRpcEngine2.class);
     RPC.setProtocolEngine(conf, CodingProtocol.class, ProtobufRpcEngine2.class);
     javaCallsOurServer(conf, peer);
-    ourClientCallsJava(conf, peer);
+    ourClientCallsJava(conf, peer, "call", null);
+    Configuration authenticated = new Configuration(conf);
+    authenticated.set("hadoop.security.authentication", "token");
+    ourClientCallsJava(authenticated, peer, "authenticate", new Tokens());
   }
 
   // ---- Hadoop's client, our server --------------------------------------------------------------
@@ -154,7 +164,8 @@ public final class RpcInterop {
 
   // ---- our client, Hadoop's server --------------------------------------------------------------
 
-  private static void ourClientCallsJava(Configuration conf, String peer) throws Exception {
+  private static void ourClientCallsJava(
+      Configuration conf, String peer, String command, Tokens tokens) throws Exception {
     RPC.Server server =
         new RPC.Builder(conf)
             .setProtocol(ChunkProtocol.class)
@@ -162,10 +173,11 @@ public final class RpcInterop {
             .setBindAddress("127.0.0.1")
             .setPort(0)
             .setNumHandlers(4)
+            .setSecretManager(tokens)
             .build();
     server.start();
     Process client =
-        new ProcessBuilder(peer, "call", Integer.toString(server.getListenerAddress().getPort()))
+        new ProcessBuilder(peer, command, Integer.toString(server.getListenerAddress().getPort()))
             .inheritIO()
             .start();
     if (!client.waitFor(60, TimeUnit.SECONDS)) {
@@ -174,6 +186,49 @@ public final class RpcInterop {
     }
     expect(0, client.exitValue());
     server.stop();
+  }
+
+  /** The identifier of a token is the name of its user. */
+  private static final class UserToken extends TokenIdentifier {
+    private final Text user = new Text();
+
+    @Override
+    public Text getKind() {
+      return new Text("USER");
+    }
+
+    @Override
+    public UserGroupInformation getUser() {
+      return UserGroupInformation.createRemoteUser(user.toString());
+    }
+
+    @Override
+    public void write(DataOutput out) throws IOException {
+      user.write(out);
+    }
+
+    @Override
+    public void readFields(DataInput in) throws IOException {
+      user.readFields(in);
+    }
+  }
+
+  /** All tokens have one password. */
+  private static final class Tokens extends SecretManager<UserToken> {
+    @Override
+    protected byte[] createPassword(UserToken token) {
+      return "secret".getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public byte[] retrievePassword(UserToken token) {
+      return createPassword(token);
+    }
+
+    @Override
+    public UserToken createIdentifier() {
+      return new UserToken();
+    }
   }
 
   private static final class Peer implements ChunkProtocolService.BlockingInterface {

@@ -1,5 +1,8 @@
 // The C++ side of RpcInterop.java. "serve" answers the calls of Hadoop's client until standard
-// input ends. "call PORT" calls Hadoop's server. Exits with 0 if all answers are as expected.
+// input ends. "call PORT" calls Hadoop's server, and "authenticate PORT" one that wants a token.
+// Exits with 0 if all answers are as expected.
+#include <fmt/format.h>
+#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <condition_variable>
@@ -7,12 +10,16 @@
 #include <functional>
 #include <future>
 #include <iostream>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "chunk.pb.h"
+#include "rpc/authenticator.h"
 #include "rpc/client.h"
 #include "rpc/server.h"
 
@@ -146,6 +153,94 @@ int Call(std::uint16_t port) {
   return 0;
 }
 
+std::string Md5(const std::string& text) {
+  std::string digest(EVP_MAX_MD_SIZE, '\0');
+  unsigned size = 0;
+  EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &size,
+             EVP_md5(), nullptr);
+  digest.resize(size);
+  return digest;
+}
+
+std::string Hex(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return text;
+}
+
+// The client's side of DIGEST-MD5 (RFC 2831), as much of it as Hadoop's tokens need.
+class DigestExchange final : public ebb::SaslExchange {
+ public:
+  DigestExchange(std::string password, std::string uri)
+      : password_(std::move(password)), uri_(std::move(uri)) {}
+
+  ebb::Result<std::string> Respond(std::string_view token) override {
+    if (!nonce_.empty()) {
+      complete_ = token == "rspauth=" + Proof("");
+      return std::string();
+    }
+    nonce_ = Value(token, "nonce");
+    realm_ = Value(token, "realm");
+    return fmt::format(
+        "charset=utf-8,username=\"{}\",realm=\"{}\",nonce=\"{}\",nc=00000001,cnonce=\"{}\","
+        "digest-uri=\"{}\",maxbuf=65536,response={},qop=auth",
+        kUser, realm_, nonce_, kClientNonce, uri_, Proof("AUTHENTICATE"));
+  }
+  bool complete() const override { return complete_; }
+
+ private:
+  // A token whose identifier is the text "alice", as Hadoop writes it and in base 64.
+  static constexpr char kUser[] = "BWFsaWNl";
+  static constexpr char kClientNonce[] = "ofThisTest";
+
+  static std::string Value(std::string_view token, std::string_view name) {
+    const auto begin = token.find(fmt::format("{}=\"", name)) + name.size() + 2;
+    return std::string(token.substr(begin, token.find('"', begin) - begin));
+  }
+
+  std::string Proof(const std::string& method) const {
+    const std::string who = Md5(fmt::format("{}:{}:{}", kUser, realm_, password_));
+    const std::string session = Hex(Md5(fmt::format("{}:{}:{}", who, nonce_, kClientNonce)));
+    const std::string call = Hex(Md5(fmt::format("{}:{}", method, uri_)));
+    return Hex(
+        Md5(fmt::format("{}:{}:00000001:{}:auth:{}", session, nonce_, kClientNonce, call)));
+  }
+
+  const std::string password_;
+  const std::string uri_;
+  std::string realm_;
+  std::string nonce_;
+  bool complete_ = false;
+};
+
+class TokenAuthenticator final : public ebb::Authenticator {
+ public:
+  explicit TokenAuthenticator(std::string password) : password_(std::move(password)) {}
+
+  ebb::Result<std::unique_ptr<ebb::SaslExchange>> Begin(const ebb::SaslOffer& offer,
+                                                        const std::string& /*server*/) override {
+    if (offer.method != "TOKEN" || offer.mechanism != "DIGEST-MD5") return nullptr;
+    return std::make_unique<DigestExchange>(password_, offer.protocol + "/" + offer.server_id);
+  }
+
+ private:
+  const std::string password_;
+};
+
+int Authenticate(std::uint16_t port) {
+  ebb::RpcClient::Options options;
+  // "secret" in base 64.
+  options.authentication.authenticator = std::make_shared<TokenAuthenticator>("c2VjcmV0");
+  ebb::RpcClient client("127.0.0.1", port, kProtocol, 1, "bob", options);
+  ExpectEcho(client, "user", "alice");
+  ExpectEcho(client, "echo", "echo");
+  options.authentication.authenticator = std::make_shared<TokenAuthenticator>("d3Jvbmc=");
+  ebb::RpcClient stranger("127.0.0.1", port, kProtocol, 1, "bob", options);
+  const auto refused = Combine(stranger, "user");
+  Expect("javax.security.sasl.SaslException", refused ? *refused : refused.error().exception_class);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -153,6 +248,9 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::string(argv[1]) == "call") {
     return Call(static_cast<std::uint16_t>(std::stoi(argv[2])));
   }
-  std::cerr << "usage: rpc_interop serve | call PORT" << std::endl;
+  if (argc == 3 && std::string(argv[1]) == "authenticate") {
+    return Authenticate(static_cast<std::uint16_t>(std::stoi(argv[2])));
+  }
+  std::cerr << "usage: rpc_interop serve | call PORT | authenticate PORT" << std::endl;
   return 2;
 }
