@@ -81,13 +81,16 @@ final class WriterClaim {
   }
 
   /**
-   * Tells the lane that the writer has joined. Only then may the writer send records to it.
+   * Tells the lane that the writer has joined. Only then may the writer send records to it. A lane
+   * that was told before, and that the writer has joined again, needs no other name.
    *
    * @param nextRecord the number of the first record that is not stored
    * @throws AppendException if another process has taken the right
    */
   void enter(LaneName lane, long nextRecord) throws IOException {
-    rename(name.inLane(lane, nextRecord));
+    if (!name.lane().equals(Optional.of(lane))) {
+      rename(name.inLane(lane, nextRecord));
+    }
   }
 
   /**
