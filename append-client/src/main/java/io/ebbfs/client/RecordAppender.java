@@ -58,8 +58,7 @@ public final class RecordAppender implements Closeable {
       throws IOException {
     LaneFiles lanes = new LaneFiles(files, AppendedFile.require(files, path, options));
     LaneFinder finder = new LaneFinder(lanes, new LaneSealer(lanes), options);
-    AppendWorker.Identity identity =
-        new AppendWorker.Identity(UUID.randomUUID(), Optional.empty());
+    AppendWorker.Identity identity = new AppendWorker.Identity(UUID.randomUUID(), Optional.empty());
     return new RecordAppender(lanes, finder, identity, 0, options);
   }
 

@@ -26,12 +26,9 @@ final class WriterClaim {
   static WriterClaim take(LaneFiles files, UUID writer) throws IOException {
     for (; ; ) {
       Optional<WriterName> before = newest(files, writer);
-      WriterName mine =
-          before.isPresent() ? before.get().takenOver() : files.firstNameOf(writer);
+      WriterName mine = before.isPresent() ? before.get().takenOver() : files.firstNameOf(writer);
       boolean taken =
-          before.isPresent()
-              ? files.rename(before.get().path(), mine.path())
-              : create(files, mine);
+          before.isPresent() ? files.rename(before.get().path(), mine.path()) : create(files, mine);
       if (taken) {
         return new WriterClaim(files, mine);
       }
@@ -75,9 +72,7 @@ final class WriterClaim {
     long sealed = finder.seal(lane, finder.awaitLane(lane), Optional.empty(), deadline);
     OptionalLong last =
         sealed == 0 ? OptionalLong.empty() : files.read(lane).lastRecord(name.writer(), sealed);
-    return last.isPresent()
-        ? Math.max(name.nextRecord(), last.getAsLong() + 1)
-        : name.nextRecord();
+    return last.isPresent() ? Math.max(name.nextRecord(), last.getAsLong() + 1) : name.nextRecord();
   }
 
   /**

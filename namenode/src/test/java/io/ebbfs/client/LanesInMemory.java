@@ -191,8 +191,7 @@ final class LanesInMemory implements AutoCloseable {
   }
 
   private static Block block(OpenBlockProto open) {
-    return new Block(
-        open.getBlock().getBlockId(), 0, open.getBlock().getGenerationStamp());
+    return new Block(open.getBlock().getBlockId(), 0, open.getBlock().getGenerationStamp());
   }
 
   /** Empty if the connection ends. */
@@ -298,12 +297,7 @@ final class LanesInMemory implements AutoCloseable {
   private static void writePacket(DataOutputStream out, long offset, long sequence, byte[] bytes)
       throws IOException {
     new PacketHeader(
-            Integer.BYTES + bytes.length,
-            offset,
-            sequence,
-            bytes.length == 0,
-            bytes.length,
-            false)
+            Integer.BYTES + bytes.length, offset, sequence, bytes.length == 0, bytes.length, false)
         .write(out);
     out.write(bytes);
   }

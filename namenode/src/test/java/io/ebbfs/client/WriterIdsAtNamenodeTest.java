@@ -46,8 +46,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(180)
 class WriterIdsAtNamenodeTest {
   private static final AppendOptions OPTIONS =
-      new AppendOptions(
-          2, 2, 4 << 20, 4 * NumberedRecord.BYTES, 1 << 10, 5_000, 30_000, 60_000);
+      new AppendOptions(2, 2, 4 << 20, 4 * NumberedRecord.BYTES, 1 << 10, 5_000, 30_000, 60_000);
 
   @TempDir static java.nio.file.Path directory;
   private static NamenodeServer namenode;
@@ -176,8 +175,7 @@ class WriterIdsAtNamenodeTest {
     LaneFiles lanes = open(path);
     WriterClaim claim = WriterClaim.take(lanes, id);
     BlockingQueue<BatchAnswerProto> answers = new LinkedBlockingQueue<>();
-    Joined joined =
-        finder(lanes).join(0, id, answers::add, Optional.empty(), Deadline.in(20_000));
+    Joined joined = finder(lanes).join(0, id, answers::add, Optional.empty(), Deadline.in(20_000));
     claim.enter(joined.name(), 0);
     joined.connection().send(batch(0));
     assertThat(answers.poll(60, TimeUnit.SECONDS).getResult())
@@ -226,8 +224,7 @@ class WriterIdsAtNamenodeTest {
     }
     // A process that has told the next lane, and has stored nothing there.
     WriterClaim claim = WriterClaim.take(lanes, id);
-    Joined joined =
-        finder(lanes).join(1, id, answer -> {}, Optional.empty(), Deadline.in(20_000));
+    Joined joined = finder(lanes).join(1, id, answer -> {}, Optional.empty(), Deadline.in(20_000));
     claim.enter(joined.name(), 4);
     assertThat(WriterClaim.take(lanes, id).nextRecord(finder(lanes), Deadline.in(20_000)))
         .isEqualTo(4);
@@ -243,9 +240,7 @@ class WriterIdsAtNamenodeTest {
     List<Future<WriterClaim>> taken = new ArrayList<>();
     try {
       for (int i = 0; i < 8; i++) {
-        taken.add(
-            processes.submit(
-                () -> patience.repeat(deadline -> WriterClaim.take(lanes, id))));
+        taken.add(processes.submit(() -> patience.repeat(deadline -> WriterClaim.take(lanes, id))));
       }
       int able = 0;
       for (Future<WriterClaim> claim : taken) {

@@ -187,8 +187,7 @@ public final class ReportingServers implements AutoCloseable {
    * block without bytes is removed.
    */
   public void recovered(RecoveringBlock order, long lengthBytes) throws IOException {
-    Block to =
-        order.getNewBlock() == null ? order.getBlock().getLocalBlock() : order.getNewBlock();
+    Block to = order.getNewBlock() == null ? order.getBlock().getLocalBlock() : order.getNewBlock();
     Block cut = new Block(to.getBlockId(), lengthBytes, order.getNewGenerationStamp());
     DatanodeID[] holders = servers.toArray(DatanodeID[]::new);
     String[] disks = new String[holders.length];

@@ -23,10 +23,7 @@ final class AppendingProcess {
             DistributedFileSystem.newInstance(URI.create(arguments[0]), new Configuration());
     RecordAppender appender =
         RecordAppender.open(
-            files,
-            new Path(arguments[1]),
-            new UUID(0, writer),
-            AppendOptions.DEFAULT.withLanes(2));
+            files, new Path(arguments[1]), new UUID(0, writer), AppendOptions.DEFAULT.withLanes(2));
     for (int i = (int) appender.lastStored().orElse(-1) + 1; ; i++) {
       int number = i;
       appender
