@@ -1,7 +1,6 @@
 #include "disk/block_store.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -913,16 +912,6 @@ TEST_F(BlockStoreTest, AReplicaGoesToAnotherDiskIfTheWantedOneIsFull) {
   const auto refused = create(2, true);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
-}
-
-std::uint64_t RoomOf(const TemporaryDirectory& directory, const std::string& name) {
-  std::uint64_t bytes = 0;
-  for (const auto& path : directory.Find(name)) {
-    struct stat status = {};
-    EXPECT_EQ(stat(path.c_str(), &status), 0);
-    bytes += 512 * static_cast<std::uint64_t>(status.st_blocks);
-  }
-  return bytes;
 }
 
 TEST_F(BlockStoreTest, AReplicaOfKnownLengthHasItsRoomBeforeItsBytes) {

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -57,6 +59,17 @@ class TemporaryDirectory {
  private:
   std::string path_;
 };
+
+// The bytes that the files below the directory whose path contains `text` take on the disk.
+inline std::uint64_t RoomOf(const TemporaryDirectory& directory, const std::string& text) {
+  std::uint64_t bytes = 0;
+  for (const auto& path : directory.Find(text)) {
+    struct stat status = {};
+    EXPECT_EQ(stat(path.c_str(), &status), 0);
+    bytes += 512 * static_cast<std::uint64_t>(status.st_blocks);
+  }
+  return bytes;
+}
 
 inline void FlipByte(const std::string& path, std::size_t offset) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);

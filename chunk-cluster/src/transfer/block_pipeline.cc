@@ -18,10 +18,11 @@ using namespace hadoop::hdfs;
 // The most packets without acknowledgement.
 constexpr std::int64_t kWindow = 16;
 
-OpWriteBlockProto CreateOperation(const OpenBlockProto& block) {
+OpWriteBlockProto CreateOperation(const OpenBlockProto& block, std::uint64_t expected_bytes) {
   OpWriteBlockProto op;
   FillHeader(*op.mutable_header(), block.block(),
              fmt::format("EBBFS_LANE_{}", block.block().blockid()));
+  op.mutable_header()->mutable_baseheader()->mutable_block()->set_numbytes(expected_bytes);
   op.set_stage(OpWriteBlockProto::PIPELINE_SETUP_CREATE);
   op.set_pipelinesize(static_cast<std::uint32_t>(block.targets_size()));
   op.set_minbytesrcvd(0);
@@ -44,6 +45,7 @@ BlockPipeline::BlockPipeline(Socket socket, std::uint64_t block_id, int servers)
     : socket_(std::move(socket)), reader_(socket_), block_id_(block_id), servers_(servers) {}
 
 Result<std::unique_ptr<BlockPipeline>> BlockPipeline::Open(const OpenBlockProto& block,
+                                                           std::uint64_t expected_bytes,
                                                            const Connect& connect) {
   if (block.targets_size() == 0) {
     return Fail(ErrorCode::kInvalid,
@@ -51,7 +53,7 @@ Result<std::unique_ptr<BlockPipeline>> BlockPipeline::Open(const OpenBlockProto&
   }
   EBB_ASSIGN(auto socket, connect(block.targets(0).id()));
   std::string request;
-  AppendOperation(request, Operation::kWriteBlock, CreateOperation(block));
+  AppendOperation(request, Operation::kWriteBlock, CreateOperation(block, expected_bytes));
   EBB_TRY(WriteString(socket, request, kPeerTimeout));
   std::unique_ptr<BlockPipeline> pipeline(
       new BlockPipeline(std::move(socket), block.block().blockid(), block.targets_size()));

@@ -22,9 +22,12 @@ using ebbfs::OpenBlockProto;
 // One thread at a time, except for Shutdown(). After an error the pipeline is of no more use.
 class BlockPipeline {
  public:
-  // Connects to the first target, which connects to the next one. kNetwork, naming the server that
-  // cannot be used, if one of them refuses.
+  // Connects to the first target, which connects to the next one. Each server takes room for
+  // `expected_bytes` at once, and gives back what is not used when the block becomes final.
+  // kNetwork, naming the server that cannot be used, if one of them refuses, for example because
+  // its disk has no such room.
   [[nodiscard]] static Result<std::unique_ptr<BlockPipeline>> Open(const OpenBlockProto& block,
+                                                                   std::uint64_t expected_bytes,
                                                                    const Connect& connect);
 
   // Appends the parts, one after the other. Returns when all servers have them.

@@ -176,7 +176,13 @@ ebb::Status BlockReceiver::ConnectMirror(BlockOpResponseProto& response) {
   EBB_ASSIGN(mirror_, StartWrite(op_.targets(0).id(), op));
   mirror_reader_.emplace(*mirror_);
   if (!acknowledges_) return {};
-  return ReadMessage(*mirror_reader_, response, kPeerTimeout + op_.targets_size() * kTimeoutPerHop);
+  EBB_TRY(ReadMessage(*mirror_reader_, response,
+                      kPeerTimeout + op_.targets_size() * kTimeoutPerHop));
+  // A server that refuses the block does not name itself.
+  if (response.status() != SUCCESS && response.firstbadlink().empty()) {
+    response.set_firstbadlink(TransferAddress(op_.targets(0).id()));
+  }
+  return {};
 }
 
 // ---- packets ----------------------------------------------------------------------------------

@@ -37,6 +37,10 @@ Status CheckOperation(const OpAppendRecordsProto& op) {
                 fmt::format("a lane cannot be idle for {} ms; choose 1 to {} ms", lane.idlemillis(),
                             kMaxIdleMillis));
   }
+  if (lane.has_agemillis() && lane.agemillis() == 0) {
+    return Fail(ErrorCode::kInvalid,
+                "a lane cannot have an age of 0 ms; choose 1 ms or more, or name no age");
+  }
   if (lane.capacitybytes() < kMaxBatchBytes) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("a block of {} bytes is too small for record appends; it needs {} "

@@ -24,12 +24,19 @@ constexpr std::uint64_t kMaxLedgerBytes = 4 << 20;
 // Groups between the two threads.
 constexpr std::size_t kMaxEnteredGroups = 2;
 
+std::optional<std::chrono::milliseconds> AgeOf(const LaneProto& lane) {
+  if (!lane.has_agemillis()) return std::nullopt;
+  return std::chrono::milliseconds(lane.agemillis());
+}
+
 }  // namespace
 
 Result<std::shared_ptr<RecordLane>> RecordLane::Open(const LaneProto& lane, const Connect& connect,
                                                      const StartThread& start) {
-  EBB_ASSIGN(auto ledger, BlockPipeline::Open(lane.ledger(), connect));
-  EBB_ASSIGN(auto block, BlockPipeline::Open(lane.block(), connect));
+  const std::uint64_t capacity = lane.capacitybytes();
+  const std::uint64_t ledger_capacity = std::min(capacity, kMaxLedgerBytes);
+  EBB_ASSIGN(auto ledger, BlockPipeline::Open(lane.ledger(), ledger_capacity, connect));
+  EBB_ASSIGN(auto block, BlockPipeline::Open(lane.block(), capacity, connect));
   std::shared_ptr<RecordLane> opened(new RecordLane(lane, std::move(block), std::move(ledger)));
   EBB_TRY(opened->Start(start));
   return opened;
@@ -39,6 +46,7 @@ RecordLane::RecordLane(const LaneProto& lane, std::unique_ptr<BlockPipeline> blo
                        std::unique_ptr<BlockPipeline> ledger)
     : capacity_(lane.capacitybytes()),
       idle_(lane.idlemillis()),
+      age_(AgeOf(lane)),
       block_(std::move(block)),
       ledger_(std::move(ledger)) {}
 
@@ -100,6 +108,7 @@ void RecordLane::Append(Batch batch) {
     changed_.notify_all();
     return;
   }
+  if (ledger_end_ == 0 && age_) old_at_ = Clock::now() + *age_;
   block_end_ += batch.data().size();
   ledger_end_ += LedgerEntry::kBytes;
   bytes_under_way_ += batch.data().size();
@@ -173,12 +182,22 @@ void RecordLane::WriteLedger() {
   }
 }
 
+void RecordLane::AwaitBatches(std::unique_lock<std::mutex>& lock) {
+  const auto something = [&] { return state_ != State::kOpen || !waiting_.empty(); };
+  auto idle_at = Clock::now() + idle_;
+  while (!changed_.wait_until(lock, std::min(idle_at, old_at_), something) &&
+         Clock::now() < old_at_) {
+    if (bytes_under_way_ == 0) state_ = State::kFinishing;
+    idle_at = Clock::now() + idle_;
+  }
+  if (state_ != State::kOpen || Clock::now() < old_at_) return;
+  state_ = State::kFinishing;
+  changed_.notify_all();
+}
+
 RecordLane::Group RecordLane::NextGroup() {
   std::unique_lock lock(mutex_);
-  const auto something = [&] { return state_ != State::kOpen || !waiting_.empty(); };
-  while (!changed_.wait_for(lock, idle_, something)) {
-    if (bytes_under_way_ == 0) state_ = State::kFinishing;
-  }
+  AwaitBatches(lock);
   Group group;
   if (state_ == State::kBroken) return group;
   for (std::size_t bytes = 0; !waiting_.empty() && bytes < kMaxGroupBytes;) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -91,6 +92,7 @@ class RecordLane {
 
  private:
   enum class State { kOpen, kFinishing, kFinished, kBroken };
+  using Clock = std::chrono::steady_clock;
   using Group = std::vector<Batch>;
 
   RecordLane(const LaneProto& lane, std::unique_ptr<BlockPipeline> block,
@@ -100,6 +102,8 @@ class RecordLane {
   void Run(void (RecordLane::*body)());
   void WriteLedger();
   void WriteBlock();
+  // Waits until batches wait or the lane ends. Finishes a lane that is idle or old.
+  void AwaitBatches(std::unique_lock<std::mutex>& lock);
   // The batches that wait, up to a limit. Empty when the lane has ended or all is written before
   // its end.
   [[nodiscard]] Group NextGroup();
@@ -112,6 +116,8 @@ class RecordLane {
 
   const std::uint64_t capacity_;
   const std::chrono::milliseconds idle_;
+  // Readers see the first batch after this time, whatever comes later.
+  const std::optional<std::chrono::milliseconds> age_;
   const std::unique_ptr<BlockPipeline> block_;
   const std::unique_ptr<BlockPipeline> ledger_;
 
@@ -122,6 +128,8 @@ class RecordLane {
   // The lengths with all batches that were taken.
   std::uint64_t block_end_ = 0;
   std::uint64_t ledger_end_ = 0;
+  // When the first batch will have the age at which the lane is finished.
+  Clock::time_point old_at_ = Clock::time_point::max();
   // Bytes of batches without an answer.
   std::size_t bytes_under_way_ = 0;
   // Buffers of stored batches. Fresh memory costs a page fault for each page.

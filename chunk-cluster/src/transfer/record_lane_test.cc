@@ -280,6 +280,90 @@ TEST(RecordLaneTest, AnIdleLaneIsFinished) {
   EXPECT_EQ(answer.blockbytes(), 0);
 }
 
+TEST(RecordLaneTest, ALaneThatIsNeverIdleIsFinishedSoLongAfterItsFirstRecord) {
+  constexpr auto kAge = std::chrono::milliseconds(300);
+  LaneNode node;
+  auto lane = Lane({&node});
+  lane.set_agemillis(300);
+  TestWriter writer(node, lane, 1);
+  ASSERT_EQ(writer.Response().status(), hadoop::hdfs::SUCCESS);
+  std::this_thread::sleep_for(2 * kAge);  // a lane without records does not become old
+  const auto first = std::chrono::steady_clock::now();
+  std::uint32_t stored = 0;
+  BatchAnswerProto answer;
+  for (;; ++stored) {
+    writer.Send(stored, 100);
+    answer = writer.Answer();
+    if (answer.result() != BatchAnswerProto::STORED) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(answer.result(), BatchAnswerProto::FINISHED) << answer.message();
+  EXPECT_GE(std::chrono::steady_clock::now() - first, kAge);
+  EXPECT_GE(stored, 1U);
+  EXPECT_EQ(answer.blockbytes(), stored * 100);
+  EXPECT_EQ(Check(node.Read(kBlockId), node.Read(kLedgerId))[1].size(), stored);
+}
+
+TEST(RecordLaneTest, ALaneWithOneRecordIsFinishedAtItsAgeBeforeItIsIdle) {
+  LaneNode node;
+  auto lane = Lane({&node}, 8 << 20, 30'000);
+  lane.set_agemillis(100);
+  TestWriter writer(node, lane, 1);
+  ASSERT_EQ(writer.Response().status(), hadoop::hdfs::SUCCESS);
+  writer.Send(0, 100);
+  EXPECT_EQ(writer.Answer().result(), BatchAnswerProto::STORED);
+  // The patience of the test is shorter than the idle time.
+  const auto answer = writer.Answer();
+  EXPECT_EQ(answer.result(), BatchAnswerProto::FINISHED);
+  EXPECT_EQ(answer.blockbytes(), 100);
+}
+
+TEST(RecordLaneTest, ALaneHasRoomForItsBlockAndLedgerBeforeItsRecords) {
+  constexpr std::uint64_t kCapacity = 8 << 20;
+  LaneNode leader;
+  LaneNode second;
+  TestWriter writer(leader, Lane({&leader, &second}, kCapacity), 1);
+  ASSERT_EQ(writer.Response().status(), hadoop::hdfs::SUCCESS);
+  for (const auto* node : {&leader, &second}) {
+    EXPECT_GE(RoomOf(node->directory, fmt::format("blk_{}", kBlockId)), kCapacity);
+    EXPECT_GE(RoomOf(node->directory, fmt::format("blk_{}", kLedgerId)), 4U << 20);
+  }
+  writer.Send(0, 1'000);
+  ASSERT_EQ(writer.Answer().result(), BatchAnswerProto::STORED);
+  writer.AskToFinish();
+  ASSERT_EQ(writer.Answer().result(), BatchAnswerProto::FINISHED);
+  for (const auto* node : {&leader, &second}) {
+    EXPECT_EQ(node->Read(kBlockId), TestWriter::Record(1, 0, 1'000));
+    EXPECT_LT(RoomOf(node->directory, "blk_"), kCapacity / 8) << "the rest is given back";
+  }
+}
+
+TEST(RecordLaneTest, TheRecoveryOfABrokenLaneGivesItsRoomBack) {
+  constexpr std::uint64_t kCapacity = 8 << 20;
+  LaneNode node;
+  TestWriter writer(node, Lane({&node}, kCapacity), 1);
+  ASSERT_EQ(writer.Response().status(), hadoop::hdfs::SUCCESS);
+  writer.Send(0, 1'000);
+  ASSERT_EQ(writer.Answer().result(), BatchAnswerProto::STORED);
+  node.server->Stop();
+  EXPECT_GE(RoomOf(node.directory, fmt::format("blk_{}", kBlockId)), kCapacity);
+  ASSERT_TRUE(node.store->StartRecovery(kBlockId, kStamp, kStamp + 1).has_value());
+  ASSERT_TRUE(node.store->FinishRecovery(kBlockId, kStamp + 1, 1'000).has_value());
+  EXPECT_LT(RoomOf(node.directory, fmt::format("blk_{}", kBlockId)), kCapacity / 8);
+}
+
+TEST(RecordLaneTest, ALaneWithoutRoomIsRefusedAndItsServerIsNamed) {
+  LaneNode leader;
+  LaneNode full;
+  full.files.Set(FaultyFileSystem::Fault::kNoRoom);
+  TestWriter writer(leader, Lane({&leader, &full}), 1);
+  const auto response = writer.Response();
+  EXPECT_EQ(response.status(), hadoop::hdfs::ERROR);
+  EXPECT_NE(response.message().find(fmt::format("127.0.0.1:{}", full.server->port())),
+            std::string::npos)
+      << response.message();
+}
+
 TEST(RecordLaneTest, ALaneWhoseServerDiesIsBrokenAndItsLedgerKnowsEachByte) {
   LaneNode first;
   auto second = std::make_unique<LaneNode>();
@@ -345,6 +429,10 @@ TEST(RecordLaneTest, OperationsThatMakeNoSenseAreRefusedByName) {
             std::string::npos);
   auto idle = Lane({&node}, 8 << 20, 3'600'000);
   EXPECT_NE(TestWriter(node, idle, 1).Response().message().find("3600000 ms"), std::string::npos);
+  auto ageless = Lane({&node});
+  ageless.set_agemillis(0);
+  EXPECT_NE(TestWriter(node, ageless, 1).Response().message().find("age of 0 ms"),
+            std::string::npos);
   TestWriter writer(node, Lane({&node}), 1);
   ASSERT_EQ(writer.Response().status(), hadoop::hdfs::SUCCESS);
   EXPECT_NE(TestWriter(node, Lane({&node}, 8 << 20, 10'000, 17), 2)

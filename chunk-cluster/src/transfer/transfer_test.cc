@@ -597,6 +597,17 @@ TEST(TransferTest, AServerThatCannotBeReachedIsTheFirstBadLink) {
   EXPECT_EQ(response.firstbadlink(), TransferAddress(nobody));
 }
 
+TEST(TransferTest, AServerThatRefusesTheBlockIsTheFirstBadLink) {
+  Node first;
+  Node second;
+  StoreBlock(*second.store, 1, RandomBytes(100, 1));
+  RawClient client(first.id());
+  client.StartPipeline(Block(1, 0), {second.id()});
+  const auto response = client.Response();
+  EXPECT_EQ(response.status(), ERROR);
+  EXPECT_EQ(response.firstbadlink(), TransferAddress(second.id()));
+}
+
 TEST(TransferTest, DamagedPacketsAndFailingDisksReachTheClient) {
   Node first;
   Node second;

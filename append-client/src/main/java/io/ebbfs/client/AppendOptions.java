@@ -10,6 +10,8 @@ package io.ebbfs.client;
  * @param batchBytes so many bytes of records are sent at a time, if they are there
  * @param unacknowledgedBytes beyond so many bytes without an acknowledgement, {@code append} waits
  * @param idleMillis a lane that gets no record for so long is sealed
+ * @param ageMillis a lane is sealed so long after its first record, so that readers see a record
+ *     soon after that time at the latest. Chunk servers of an earlier version know no age
  * @param patienceMillis after so long without a lane that takes records, an append fails
  */
 public record AppendOptions(
@@ -19,6 +21,7 @@ public record AppendOptions(
     int batchBytes,
     int unacknowledgedBytes,
     int idleMillis,
+    int ageMillis,
     long patienceMillis) {
   /** The longest record. A chunk server takes no longer batch. */
   public static final int MOST_RECORD_BYTES = 1 << 20;
@@ -28,7 +31,7 @@ public record AppendOptions(
 
   /** Four lanes, and the replication and the block size that the file system has by default. */
   public static final AppendOptions DEFAULT =
-      new AppendOptions(4, 0, 0, 256 << 10, 4 << 20, 5_000, 120_000);
+      new AppendOptions(4, 0, 0, 256 << 10, 4 << 20, 5_000, 60_000, 120_000);
 
   public AppendOptions {
     check("lanes", lanes, 1, MOST_LANES);
@@ -36,6 +39,7 @@ public record AppendOptions(
     check("batchBytes", batchBytes, 1, MOST_RECORD_BYTES);
     check("unacknowledgedBytes", unacknowledgedBytes, batchBytes, 1 << 30);
     check("idleMillis", idleMillis, 1, MOST_IDLE_MILLIS);
+    check("ageMillis", ageMillis, 1, Integer.MAX_VALUE);
     check("patienceMillis", patienceMillis, 1, Long.MAX_VALUE);
     if (blockSizeBytes != 0) {
       check("blockSizeBytes", blockSizeBytes, MOST_RECORD_BYTES, Long.MAX_VALUE);
@@ -57,11 +61,31 @@ public record AppendOptions(
         batchBytes,
         unacknowledgedBytes,
         idleMillis,
+        ageMillis,
         patienceMillis);
   }
 
   public AppendOptions withFile(int replicas, long blockSize) {
     return new AppendOptions(
-        lanes, replicas, blockSize, batchBytes, unacknowledgedBytes, idleMillis, patienceMillis);
+        lanes,
+        replicas,
+        blockSize,
+        batchBytes,
+        unacknowledgedBytes,
+        idleMillis,
+        ageMillis,
+        patienceMillis);
+  }
+
+  public AppendOptions withAge(int millis) {
+    return new AppendOptions(
+        lanes,
+        replication,
+        blockSizeBytes,
+        batchBytes,
+        unacknowledgedBytes,
+        idleMillis,
+        millis,
+        patienceMillis);
   }
 }

@@ -5,8 +5,6 @@ import io.ebbfs.protocol.proto.AppendProtos.BatchAnswerProto.Result;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.UUID;
-import org.apache.hadoop.ipc.RemoteException;
-import org.apache.hadoop.security.AccessControlException;
 
 /**
  * The thread of a writer: sends its batches to a lane, and goes on in the next lane when the lane
@@ -16,14 +14,22 @@ import org.apache.hadoop.security.AccessControlException;
  * that no record is in the file twice.
  */
 final class AppendWorker {
-  private static final long RETRY_MILLIS = 200;
   private static final long RENEWAL_MILLIS = 20_000;
 
+  /**
+   * Who appends.
+   *
+   * @param claim the right to the id; empty if nobody else has the id
+   */
+  record Identity(UUID writer, Optional<WriterClaim> claim) {}
+
   private final LaneFiles files;
-  private final UUID writer;
-  private final AppendOptions options;
-  private final PendingBatches batches;
   private final LaneFinder finder;
+  private final UUID writer;
+  private final Optional<WriterClaim> claim;
+  private final AppendOptions options;
+  private final Patience patience;
+  private final PendingBatches batches;
   private final Thread thread;
   private final Thread renewal;
 
@@ -36,12 +42,19 @@ final class AppendWorker {
   /** Answers of the lane in use arrive here, on the thread of its connection. */
   private volatile Answers answers;
 
-  AppendWorker(LaneFiles files, UUID writer, AppendOptions options, PendingBatches batches) {
+  AppendWorker(
+      LaneFiles files,
+      LaneFinder finder,
+      Identity identity,
+      AppendOptions options,
+      PendingBatches batches) {
     this.files = files;
-    this.writer = writer;
+    this.finder = finder;
+    this.writer = identity.writer();
+    this.claim = identity.claim();
     this.options = options;
+    this.patience = new Patience(files.path(), options.patienceMillis());
     this.batches = batches;
-    this.finder = new LaneFinder(files, new LaneSealer(files), options);
     this.thread = new Thread(this::run, "append to " + files.path());
     this.renewal = new Thread(this::renewLeases, "leases of " + files.path());
     thread.setDaemon(true);
@@ -64,6 +77,7 @@ final class AppendWorker {
         step();
       }
       leave();
+      claim.ifPresent(right -> right.release(batches.firstUnstored()));
     } catch (InterruptedException | IOException | RuntimeException failure) {
       batches.fail(failure);
     } finally {
@@ -113,7 +127,7 @@ final class AppendWorker {
     int slot = Math.floorMod(writer.hashCode(), options.lanes());
     try {
       joined =
-          patiently(
+          patience.repeat(
               deadline -> {
                 answers = new Answers(batches);
                 return finder.join(slot, writer, answers::take, left, deadline);
@@ -125,6 +139,20 @@ final class AppendWorker {
     if (left.isPresent() && left.get().name().slot() != joined.name().slot()) {
       sealLeft();
     }
+    tellLane();
+  }
+
+  /** Whoever takes the id of this writer over must know the lane, to seal it. */
+  private void tellLane() throws IOException, InterruptedException {
+    if (claim.isPresent()) {
+      LaneName name = joined.name();
+      long next = batches.firstUnstored();
+      patience.repeat(
+          deadline -> {
+            claim.get().enter(name, next);
+            return name;
+          });
+    }
   }
 
   /**
@@ -134,7 +162,7 @@ final class AppendWorker {
     Optional<LaneFinder.Finished> lane = left;
     left = Optional.empty();
     if (lane.isPresent()) {
-      patiently(
+      patience.repeat(
           deadline ->
               finder.seal(
                   lane.get().name(),
@@ -150,7 +178,7 @@ final class AppendWorker {
     left = Optional.empty();
     if (joined.created()) {
       LaneName name = joined.name();
-      patiently(
+      patience.repeat(
           deadline -> {
             finder.sealOlder(name, finished, deadline);
             return name;
@@ -175,7 +203,7 @@ final class AppendWorker {
     }
     LaneName name = joined.name();
     long sealed =
-        patiently(
+        patience.repeat(
             deadline ->
                 finder.seal(
                     name,
@@ -183,7 +211,7 @@ final class AppendWorker {
                     finished ? Optional.of(end) : Optional.empty(),
                     deadline));
     if (batches.oldestSent().isPresent() && !finished) {
-      completeThoseIn(patiently(deadline -> files.read(name)), sealed);
+      completeThoseIn(patience.repeat(deadline -> files.read(name)), sealed);
     }
     batches.sendAgain();
     joined = null;
@@ -229,34 +257,6 @@ final class AppendWorker {
       }
       settle(answers.end().orElseThrow());
     }
-  }
-
-  private interface Attempt<T> {
-    T run(Deadline deadline) throws IOException, InterruptedException;
-  }
-
-  /** Repeats what fails until the patience of the writer ends. */
-  private <T> T patiently(Attempt<T> attempt) throws IOException, InterruptedException {
-    Deadline deadline = Deadline.in(options.patienceMillis());
-    for (; ; ) {
-      try {
-        return attempt.run(deadline);
-      } catch (IOException failure) {
-        if (isFinal(failure)) {
-          throw failure;
-        }
-        deadline.check("%s takes no records".formatted(files.path()), failure);
-      }
-      Thread.sleep(RETRY_MILLIS);
-    }
-  }
-
-  private static boolean isFinal(IOException failure) {
-    IOException cause =
-        failure instanceof RemoteException remote ? remote.unwrapRemoteException() : failure;
-    return cause instanceof AppendException
-        || cause instanceof AccessControlException
-        || cause instanceof org.apache.hadoop.hdfs.protocol.QuotaExceededException;
   }
 
   private void renewLeases() {

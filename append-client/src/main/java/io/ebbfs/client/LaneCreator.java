@@ -28,12 +28,12 @@ final class LaneCreator {
   private static final long EXCLUDED_NANOS = 60_000_000_000L;
 
   private final LaneFiles files;
-  private final int idleMillis;
+  private final AppendOptions options;
   private final Map<DatanodeInfo, Long> excludedUntil = new LinkedHashMap<>();
 
-  LaneCreator(LaneFiles files, int idleMillis) {
+  LaneCreator(LaneFiles files, AppendOptions options) {
     this.files = files;
-    this.idleMillis = idleMillis;
+    this.options = options;
   }
 
   /**
@@ -107,7 +107,8 @@ final class LaneCreator {
               .setBlock(open(block))
               .setLedger(open(ledger))
               .setCapacityBytes(files.blockSizeBytes())
-              .setIdleMillis(idleMillis)
+              .setIdleMillis(options.idleMillis())
+              .setAgeMillis(options.ageMillis())
               .build();
       try {
         return new Joined(name, lane, LaneConnection.create(lane, writer, answers), true);

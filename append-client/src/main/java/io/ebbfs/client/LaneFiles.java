@@ -8,6 +8,9 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.XAttr;
@@ -22,8 +25,8 @@ import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.io.EnumSetWritable;
 
 /**
- * The two files of each lane at the namenode: how they are found, created and read. Only stock
- * calls of HDFS. Thread-safe.
+ * The two files of each lane at the namenode, and the files of writers with ids of their own: how
+ * they are found, created and read. Only stock calls of HDFS. Thread-safe.
  */
 final class LaneFiles {
   private static final String LANE = "append.lane";
@@ -141,6 +144,18 @@ final class LaneFiles {
     return new LaneName(directory, file.getFileId(), slot, System.currentTimeMillis());
   }
 
+  /** The files of the writers with ids of their own, or of one of them. */
+  List<WriterName> writers(Optional<UUID> writer) throws IOException {
+    return statuses(WriterName.prefix(file.getFileId(), writer)).stream()
+        .map(status -> WriterName.of(directory, file.getFileId(), status.getLocalName()))
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  WriterName firstNameOf(UUID writer) {
+    return WriterName.first(directory, file.getFileId(), writer);
+  }
+
   // ---- the attributes of a ledger -------------------------------------------------------------
 
   /** The lane; empty if its creator has not told it yet. A lane without a block was abandoned. */
@@ -229,6 +244,28 @@ final class LaneFiles {
     }
   }
 
+  /** As {@link #createFile}, for a file that gets no block: nobody writes to it any more. */
+  boolean createEmptyFile(String name) throws IOException {
+    if (!createFile(name)) {
+      return false;
+    }
+    namenode.complete(name, leaseHolder(), null, fileIdOf(name));
+    return true;
+  }
+
+  /** False if there is no file with the old name. The new name must be one that nobody uses. */
+  boolean rename(String from, String to) throws IOException {
+    try {
+      namenode.rename2(from, to);
+      return true;
+    } catch (IOException failure) {
+      if (namenode.getFileInfo(from) != null) {
+        throw failure;
+      }
+      return false;
+    }
+  }
+
   /** Adds the only block to a file of a lane, on other servers than the excluded ones. */
   LocatedBlock addBlock(String name, DatanodeInfo[] excluded) throws IOException {
     LocatedBlock block =
@@ -264,19 +301,41 @@ final class LaneFiles {
     return file.getBlockSize();
   }
 
-  /** Removes old ledgers of the slot of lanes that are wholly in the file. */
+  /**
+   * Removes old ledgers of the slot of lanes that are wholly in the file, except those that tell
+   * which records of a writer with an id of its own are stored.
+   */
   void removeOldLedgers(LaneName newest) throws IOException {
+    List<LaneName> old = oldLedgers(newest);
+    // The writers are listed after the lanes were sealed: who tells a lane later, stores nothing.
+    Set<LaneName> needed =
+        old.isEmpty()
+            ? Set.of()
+            : writers(Optional.empty()).stream()
+                .map(WriterName::lane)
+                .flatMap(Optional::stream)
+                .collect(Collectors.toSet());
+    for (LaneName name : old) {
+      if (!needed.contains(name)) {
+        namenode.delete(name.ledger(), false);
+      }
+    }
+  }
+
+  private List<LaneName> oldLedgers(LaneName newest) throws IOException {
     List<HdfsFileStatus> all = statuses(ledgerPrefix(Optional.of(newest.slot())));
     long now = all.stream().mapToLong(HdfsFileStatus::getModificationTime).max().orElse(0);
+    List<LaneName> found = new ArrayList<>();
     for (HdfsFileStatus status : all) {
       Optional<LaneName> old = nameOf(LaneName.ledgers(file.getFileId()), status);
       if (old.isPresent()
           && old.get().generation() < newest.generation()
           && status.getModificationTime() < now - LEDGER_KEPT_MILLIS
           && isSettled(old.get())) {
-        namenode.delete(old.get().ledger(), false);
+        found.add(old.get());
       }
     }
+    return found;
   }
 
   /** True if nothing is left of the lane: a writer has taken it back, or has removed its ledger. */
@@ -290,14 +349,21 @@ final class LaneFiles {
     return sealedBytes(name).isPresent() && namenode.getFileInfo(name.block()) == null;
   }
 
-  /** Removes the ledgers. No writer may need them. */
-  void removeLedgers() throws IOException {
-    for (LaneName name : ledgers(Optional.empty())) {
+  /** Removes all files beside the file: the ledgers, and what is known of the ids of writers. */
+  void removeAll() throws IOException {
+    List<LaneName> ledgers = ledgers(Optional.empty());
+    for (LaneName name : ledgers) {
       if (!isSettled(name)) {
         throw new AppendException(
             "a writer still appends to %s, in the lane of %s; close all writers, and finish again"
                 .formatted(path, name.ledger()));
       }
+    }
+    // First, so that no file of a writer tells a ledger that is gone.
+    for (WriterName writer : writers(Optional.empty())) {
+      namenode.delete(writer.path(), false);
+    }
+    for (LaneName name : ledgers) {
       namenode.delete(name.ledger(), false);
     }
   }

@@ -34,7 +34,7 @@ final class LaneFinder {
     this.files = files;
     this.sealer = sealer;
     this.lanes = options.lanes();
-    this.creator = new LaneCreator(files, options.idleMillis());
+    this.creator = new LaneCreator(files, options);
   }
 
   /**

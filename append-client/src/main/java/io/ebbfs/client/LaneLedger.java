@@ -3,6 +3,7 @@ package io.ebbfs.client;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.zip.CRC32C;
 
@@ -59,5 +60,13 @@ record LaneLedger(List<Entry> entries) {
                 entry.end <= sealedBytes
                     && entry.writer.equals(writer)
                     && entry.firstRecord == firstRecord);
+  }
+
+  /** The greatest number of a record of the writer in the first bytes of the block. */
+  OptionalLong lastRecord(UUID writer, long sealedBytes) {
+    return entries.stream()
+        .filter(entry -> entry.end <= sealedBytes && entry.writer.equals(writer))
+        .mapToLong(entry -> entry.firstRecord + entry.records - 1)
+        .max();
   }
 }

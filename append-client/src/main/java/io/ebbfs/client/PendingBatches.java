@@ -27,7 +27,11 @@ final class PendingBatches {
   private boolean woken;
   private Exception failure;
 
-  PendingBatches(int batchBytes, int mostBytes, Executor callbacks) {
+  /**
+   * @param firstRecord the number of the first record
+   */
+  PendingBatches(long firstRecord, int batchBytes, int mostBytes, Executor callbacks) {
+    this.nextRecord = firstRecord;
     this.batchBytes = batchBytes;
     this.mostBytes = mostBytes;
     this.callbacks = callbacks;
@@ -55,15 +59,16 @@ final class PendingBatches {
 
   synchronized void flush() throws IOException, InterruptedException {
     long until = nextRecord;
-    while (failure == null && firstPending() < until) {
+    while (failure == null && firstUnstored() < until) {
       wait();
     }
     throwFailure();
   }
 
-  private long firstPending() {
+  /** The number of the first record that is not stored. */
+  synchronized long firstUnstored() {
     Batch first = sent.isEmpty() ? waiting.peek() : sent.peek();
-    return first == null ? Long.MAX_VALUE : first.firstRecord();
+    return first == null ? nextRecord : first.firstRecord();
   }
 
   /** No record is taken any more. */

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.Path;
@@ -14,8 +15,13 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
  * the file as a whole and once, in no order between writers, and in order for one writer. A record
  * is stored once its future completes or {@link #flush} returns: all servers of its block have it.
  * Readers see it once its lane is sealed: when the block is full and a writer has opened the next
- * one, when the lane was idle, when the last writer of the lane closes, or by {@link #sealAll} or
- * {@link #finish}.
+ * one, when the lane was idle or has the age of {@link AppendOptions#ageMillis}, when the last
+ * writer of the lane closes, or by {@link #sealAll} or {@link #finish}.
+ *
+ * <p>A producer that is started again after a failure, and must not store a record twice, opens
+ * with an {@linkplain #open(DistributedFileSystem, Path, UUID, AppendOptions) id of its own}. Its
+ * records are numbered from 0 in the order in which it appends them; {@link #lastStored} tells
+ * where it goes on.
  *
  * <p>Thread-safe; the records of one thread keep their order. A record whose future fails may be in
  * the file or not. {@code docs/record-append.md} describes how it works.
@@ -24,17 +30,26 @@ public final class RecordAppender implements Closeable {
   private final PendingBatches batches;
   private final AppendWorker worker;
   private final Callbacks callbacks;
+  private final long firstRecord;
 
-  private RecordAppender(LaneFiles files, AppendOptions options) {
+  private RecordAppender(
+      LaneFiles files,
+      LaneFinder finder,
+      AppendWorker.Identity identity,
+      long firstRecord,
+      AppendOptions options) {
+    this.firstRecord = firstRecord;
     this.callbacks = new Callbacks("stored records of " + files.path());
     this.batches =
-        new PendingBatches(options.batchBytes(), options.unacknowledgedBytes(), callbacks);
-    this.worker = new AppendWorker(files, UUID.randomUUID(), options, batches);
+        new PendingBatches(
+            firstRecord, options.batchBytes(), options.unacknowledgedBytes(), callbacks);
+    this.worker = new AppendWorker(files, finder, identity, options, batches);
+    worker.start();
   }
 
   /**
    * Opens the file for record appends, and creates it if it does not exist. The caller keeps the
-   * file system open.
+   * file system open. The writer gets an id that nobody had before.
    *
    * @throws AppendException if the file lies below a snapshottable directory, or its blocks are
    *     groups of an erasure coding policy
@@ -42,9 +57,45 @@ public final class RecordAppender implements Closeable {
   public static RecordAppender open(DistributedFileSystem files, Path path, AppendOptions options)
       throws IOException {
     LaneFiles lanes = new LaneFiles(files, AppendedFile.require(files, path, options));
-    RecordAppender appender = new RecordAppender(lanes, options);
-    appender.worker.start();
-    return appender;
+    LaneFinder finder = new LaneFinder(lanes, new LaneSealer(lanes), options);
+    AppendWorker.Identity identity = new AppendWorker.Identity(UUID.randomUUID(), Optional.empty());
+    return new RecordAppender(lanes, finder, identity, 0, options);
+  }
+
+  /**
+   * Opens the file with an id that the producer keeps when it is started again, and goes on with
+   * the number behind {@link #lastStored}. The process that opens with an id last has it: appends
+   * of a process that opened with the same id before fail, except for records that are stored
+   * already. If that process has not closed, its lane is sealed, and other writers of this lane go
+   * on in another one. {@link #finish} forgets all ids.
+   *
+   * @param writer an id that no other producer of this file uses
+   * @throws AppendException as in {@link #open(DistributedFileSystem, Path, AppendOptions)}, or if
+   *     it cannot be found out which records are stored; the message tells what to do
+   */
+  public static RecordAppender open(
+      DistributedFileSystem files, Path path, UUID writer, AppendOptions options)
+      throws IOException {
+    LaneFiles lanes = new LaneFiles(files, AppendedFile.require(files, path, options));
+    LaneFinder finder = new LaneFinder(lanes, new LaneSealer(lanes), options);
+    Patience patience = new Patience(lanes.path(), options.patienceMillis());
+    try {
+      WriterClaim claim = patience.repeat(deadline -> WriterClaim.take(lanes, writer));
+      long next = patience.repeat(deadline -> claim.nextRecord(finder, deadline));
+      AppendWorker.Identity identity = new AppendWorker.Identity(writer, Optional.of(claim));
+      return new RecordAppender(lanes, finder, identity, next, options);
+    } catch (InterruptedException stop) {
+      throw interrupted();
+    }
+  }
+
+  /**
+   * The number of the last record that was stored with the id of this writer before this appender
+   * was opened. All records with smaller numbers are stored, too. Empty if none is stored, and for
+   * a writer without an id of its own.
+   */
+  public OptionalLong lastStored() {
+    return firstRecord == 0 ? OptionalLong.empty() : OptionalLong.of(firstRecord - 1);
   }
 
   /**
@@ -101,13 +152,15 @@ public final class RecordAppender implements Closeable {
 
   /**
    * Seals all lanes and removes what the record appends have left beside the file. To be called
-   * when all writers have closed: a writer that still waits for an answer may fail.
+   * when all writers have closed: a writer that still waits for an answer may fail. Nobody knows
+   * any more which records were stored with an id: a producer that opens with this id later begins
+   * with number 0.
    *
    * @throws AppendException if records are left that cannot be moved to the file; the message tells
    *     what to do
    */
   public static void finish(DistributedFileSystem files, Path path) throws IOException {
-    seal(files, path).removeLedgers();
+    seal(files, path).removeAll();
   }
 
   private static LaneFiles seal(DistributedFileSystem files, Path path) throws IOException {

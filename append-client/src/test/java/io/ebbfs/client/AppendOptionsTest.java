@@ -14,5 +14,18 @@ class AppendOptionsTest {
         .hasMessage("lanes is 65; choose a value from 1 to 64");
     assertThatThrownBy(() -> AppendOptions.DEFAULT.withFile(3, 1_000))
         .hasMessageContaining("blockSizeBytes is 1000");
+    assertThatThrownBy(() -> AppendOptions.DEFAULT.withAge(0))
+        .hasMessage("ageMillis is 0; choose a value from 1 to 2147483647");
+  }
+
+  @Test
+  void anOptionChangesNoOtherOne() {
+    AppendOptions options = AppendOptions.DEFAULT.withAge(7).withLanes(2).withFile(3, 1 << 20);
+
+    assertThat(options.ageMillis()).isEqualTo(7);
+    assertThat(options.lanes()).isEqualTo(2);
+    assertThat(options.replication()).isEqualTo(3);
+    assertThat(options.blockSizeBytes()).isEqualTo(1 << 20);
+    assertThat(options.idleMillis()).isEqualTo(AppendOptions.DEFAULT.idleMillis());
   }
 }

@@ -13,9 +13,14 @@ class LaneLedgerTest {
   private static final UUID BOB = new UUID(3, 4);
 
   private static byte[] entry(UUID writer, long firstRecord, int lengthBytes, long end) {
+    return entry(writer, firstRecord, 1, lengthBytes, end);
+  }
+
+  private static byte[] entry(
+      UUID writer, long firstRecord, int records, int lengthBytes, long end) {
     ByteBuffer out = ByteBuffer.allocate(LaneLedger.ENTRY_BYTES);
     out.putLong(writer.getMostSignificantBits()).putLong(writer.getLeastSignificantBits());
-    out.putLong(firstRecord).putInt(1).putInt(lengthBytes).putLong(end).putInt(77);
+    out.putLong(firstRecord).putInt(records).putInt(lengthBytes).putLong(end).putInt(77);
     CRC32C checksum = new CRC32C();
     checksum.update(out.array(), 0, 44);
     return out.putInt((int) checksum.getValue()).array();
@@ -45,6 +50,21 @@ class LaneLedgerTest {
     assertThat(ledger.holds(ANN, 1, 220)).isTrue();
     assertThat(ledger.holds(ANN, 1, 150)).isFalse();
     assertThat(ledger.holds(BOB, 1, 220)).isFalse();
+  }
+
+  @Test
+  void theLastRecordOfAWriterIsTheLastOneThatIsPartOfTheFile() {
+    byte[] whole =
+        join(entry(ANN, 7, 3, 100, 100), entry(BOB, 0, 50, 150), entry(ANN, 10, 5, 70, 220));
+    LaneLedger ledger = LaneLedger.decode(whole);
+
+    assertThat(ledger.lastRecord(ANN, 220)).hasValue(14);
+    assertThat(ledger.lastRecord(ANN, 219)).hasValue(9);
+    assertThat(ledger.lastRecord(ANN, 99)).isEmpty();
+    assertThat(ledger.lastRecord(BOB, 220)).hasValue(0);
+    assertThat(ledger.lastRecord(new UUID(5, 6), 220)).isEmpty();
+    byte[] half = java.util.Arrays.copyOf(whole, whole.length - LaneLedger.ENTRY_BYTES / 2);
+    assertThat(LaneLedger.decode(half).lastRecord(ANN, 220)).hasValue(9);
   }
 
   @Test

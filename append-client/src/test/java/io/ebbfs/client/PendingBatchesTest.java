@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class PendingBatchesTest {
-  private final PendingBatches batches = new PendingBatches(100, 1_000, Runnable::run);
+  private final PendingBatches batches = new PendingBatches(0, 100, 1_000, Runnable::run);
 
   private CompletableFuture<Void> add(int length) throws Exception {
     return batches.add(new byte[length], 0, length);
@@ -68,6 +68,22 @@ class PendingBatchesTest {
   }
 
   @Test
+  void aWriterGoesOnWithTheNumberThatItIsTold() throws Exception {
+    PendingBatches later = new PendingBatches(70, 100, 1_000, Runnable::run);
+    assertThat(later.firstUnstored()).isEqualTo(70);
+    later.add(new byte[60], 0, 60);
+    later.add(new byte[60], 0, 60);
+    assertThat(later.send().orElseThrow().firstRecord()).isEqualTo(70);
+    assertThat(later.firstUnstored()).isEqualTo(70);
+    later.stored(70);
+    assertThat(later.firstUnstored()).isEqualTo(71);
+    later.send();
+    later.stored(71);
+    assertThat(later.firstUnstored()).isEqualTo(72);
+    later.flush();
+  }
+
+  @Test
   void aFailureReachesAllWaitingRecordsAndLaterOnes() throws Exception {
     CompletableFuture<Void> sent = add(100);
     CompletableFuture<Void> waiting = add(100);
@@ -85,7 +101,7 @@ class PendingBatchesTest {
   @Timeout(60)
   void aRecordIsAppendedWhenAnotherOneIsStored() throws Exception {
     Callbacks callbacks = new Callbacks("test");
-    PendingBatches full = new PendingBatches(100, 100, callbacks);
+    PendingBatches full = new PendingBatches(0, 100, 100, callbacks);
     CountDownLatch filled = new CountDownLatch(1);
     CompletableFuture<Void> appended =
         full.add(new byte[100], 0, 100)

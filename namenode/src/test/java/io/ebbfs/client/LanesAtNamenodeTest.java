@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class LanesAtNamenodeTest {
   private static final AppendOptions OPTIONS =
-      new AppendOptions(2, 2, 4 << 20, 1 << 10, 1 << 20, 5_000, 20_000);
+      new AppendOptions(2, 2, 4 << 20, 1 << 10, 1 << 20, 5_000, 30_000, 20_000);
   private static final UUID WRITER = new UUID(0, 0);
 
   @TempDir static java.nio.file.Path directory;
@@ -159,6 +159,8 @@ class LanesAtNamenodeTest {
 
     assertThat(toldBefore).isFalse();
     assertThat(usesDeadServer(created.lane())).isFalse();
+    assertThat(created.lane().getIdleMillis()).isEqualTo(OPTIONS.idleMillis());
+    assertThat(created.lane().getAgeMillis()).isEqualTo(OPTIONS.ageMillis());
     assertThat(joined.lane()).isEqualTo(created.lane());
     assertThat(lanes.lane(created.name())).contains(created.lane());
     assertThat(lanes.ledgers(Optional.empty())).containsExactly(created.name());
@@ -194,7 +196,7 @@ class LanesAtNamenodeTest {
     LaneFiles lanes = open("/first");
     long fileId = lanes.requireFile().getFileId();
     judge(op -> usesDeadServer(op.getLane()) ? refusalOfDead() : "");
-    LaneCreator creator = new LaneCreator(lanes, 5_000);
+    LaneCreator creator = new LaneCreator(lanes, OPTIONS);
     LaneName older = new LaneName("/", fileId, 0, 1_000);
     LaneName newer = new LaneName("/", fileId, 0, 2_000);
     Optional<Joined> first = creator.createFirst(older, WRITER, answer -> {});

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
@@ -168,10 +169,26 @@ public final class ReportingServers implements AutoCloseable {
     return recoveries.remove();
   }
 
+  /** The next recovery that the namenode has ordered, if there is one. */
+  public Optional<RecoveringBlock> takeRecovery() throws IOException {
+    for (int i = 0; i < servers.size() && recoveries.isEmpty(); i++) {
+      beat(i);
+    }
+    return Optional.ofNullable(recoveries.poll());
+  }
+
   /** All servers have cut their replicas, and one of them tells the namenode. */
   void recovered(RecoveringBlock order) throws IOException {
-    Block to = order.getNewBlock();
-    Block cut = new Block(to.getBlockId(), to.getNumBytes(), order.getNewGenerationStamp());
+    recovered(order, order.getNewBlock().getNumBytes());
+  }
+
+  /**
+   * All servers have brought their replicas to this length, and one of them tells the namenode. A
+   * block without bytes is removed.
+   */
+  public void recovered(RecoveringBlock order, long lengthBytes) throws IOException {
+    Block to = order.getNewBlock() == null ? order.getBlock().getLocalBlock() : order.getNewBlock();
+    Block cut = new Block(to.getBlockId(), lengthBytes, order.getNewGenerationStamp());
     DatanodeID[] holders = servers.toArray(DatanodeID[]::new);
     String[] disks = new String[holders.length];
     for (int i = 0; i < holders.length; i++) {
@@ -180,12 +197,14 @@ public final class ReportingServers implements AutoCloseable {
     namenode.commitBlockSynchronization(
         order.getBlock(),
         order.getNewGenerationStamp(),
-        to.getNumBytes(),
+        lengthBytes,
         true,
-        false,
+        lengthBytes == 0,
         holders,
         disks);
-    report(cut);
+    if (lengthBytes > 0) {
+      report(cut);
+    }
   }
 
   /** All servers report that they have received a block. */

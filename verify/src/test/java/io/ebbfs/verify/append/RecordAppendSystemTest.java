@@ -34,8 +34,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Many writers append to one file while a chunk server, a writer and the namenode are killed. Each
- * stored record is in the file once and whole, in the order of its writer.
+ * Many writers append to one file while a chunk server, a writer, the process that follows this
+ * writer, and the namenode are killed. Each stored record is in the file once and whole, in the
+ * order of its writer.
  */
 @Timeout(300)
 @Tag("process")
@@ -98,6 +99,7 @@ class RecordAppendSystemTest {
     assertThat(failure.get()).isNull();
   }
 
+  /** A writer with an id of its own, which goes on where the one before was killed. */
   private void killAWriter() throws Exception {
     Process process =
         new ProcessBuilder(
@@ -174,6 +176,7 @@ class RecordAppendSystemTest {
       cluster.killServer(server);
       awaitProgress(100);
       cluster.startServer(server);
+      killAWriter();
       killAWriter();
       awaitProgress(50);
       cluster.killNamenode();
