@@ -7,6 +7,7 @@ import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.client.StockProcess;
 import io.ebbfs.testbed.client.ToolProcess;
+import io.ebbfs.testbed.process.ProcessNames;
 import io.ebbfs.verify.system.TestCluster.ShellResult;
 import io.ebbfs.workloads.traffic.Generator;
 import io.ebbfs.workloads.traffic.Profile;
@@ -34,6 +35,9 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.client.HdfsClientConfigKeys;
+import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.junit.jupiter.api.AfterAll;
@@ -48,6 +52,17 @@ class StockClientSystemTest {
   private static final long SEED = 20_261_122;
   private static final String XOR = "XOR-2-1-1024k";
   private static final String HTTP_ADDRESS = "dfs.namenode.http-address";
+
+  /** The format of HDFS's template of such files. */
+  private static final String POLICIES_OF_A_USER =
+      """
+      <?xml version="1.0"?>
+      <configuration>
+      <layoutversion>1</layoutversion>
+      <schemas><schema id="wide"><codec>rs</codec><k>5</k><m>2</m></schema></schemas>
+      <policies><policy><schema>wide</schema><cellsize>131072</cellsize></policy></policies>
+      </configuration>
+      """;
 
   private static TestCluster test;
   private static StockProcess client;
@@ -190,6 +205,7 @@ class StockClientSystemTest {
   void everyCommandEndsAsThePageSays() throws Exception {
     Path local = Files.createDirectories(test.directory().resolve("commands"));
     Files.write(local.resolve("file"), new byte[] {'e', 'b', 'b', '\n'});
+    Files.writeString(local.resolve("policies.xml"), POLICIES_OF_A_USER);
     String server = test.cluster().hostOf(0) + ":" + test.cluster().layout().ports().ipc().get(0);
     Path replica = copyOfReplica(local);
     try (ToolProcess tool = commands(local, true)) {
@@ -198,6 +214,7 @@ class StockClientSystemTest {
       Map<String, String> words =
           Map.of(
               "LOCAL", local.toString(),
+              "NAMENODE", URI.create(test.cluster().stockClient().uri()).getAuthority(),
               "SERVER", server,
               "REPLICA", replica.toString(),
               "WEBHDFS", test.cluster().layout().webHdfsUri().orElseThrow());
@@ -205,6 +222,63 @@ class StockClientSystemTest {
       Path log = local.resolve("ebbfs").resolve(ToolProcess.COMMANDS_LOG);
       assertThat(wrong).as(() -> lastOf(log)).isEmpty();
     }
+  }
+
+  /** What exit codes do not show. */
+  @Test
+  void ordersToServersTakeEffect() throws Exception {
+    Path local = Files.createDirectories(test.directory().resolve("orders"));
+    try (ToolProcess tool = commands(local, true);
+        DistributedFileSystem files = files(new Configuration())) {
+      ServerOrders orders = new ServerOrders(test.cluster(), tool, files);
+      orders.bringAFullReport();
+      orders.changeTheBandwidth();
+      orders.endPipelines(SEED);
+    }
+  }
+
+  /** The client asks the next server when the first one is silent for a tenth of a second. */
+  @Test
+  void aHedgedReadDoesNotWaitForAFrozenServer() throws Exception {
+    byte[] data = new byte[300_000];
+    new Random(SEED).nextBytes(data);
+    Configuration conf = new Configuration();
+    conf.setInt(HdfsClientConfigKeys.HedgedRead.THREADPOOL_SIZE_KEY, 4);
+    conf.setLong(HdfsClientConfigKeys.HedgedRead.THRESHOLD_MILLIS_KEY, 100);
+    org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path("/hedged");
+    try (DistributedFileSystem files = files(conf)) {
+      try (FSDataOutputStream out = files.create(path)) {
+        out.write(data);
+      }
+      try (FSDataInputStream in = files.open(path)) {
+        LocatedBlock block = ((HdfsDataInputStream) in).getAllBlocks().get(0);
+        assertThat(block.getLocations()).hasSize(3);
+        int first = serverAt(block.getLocations()[0]);
+        byte[] read = new byte[data.length];
+        long began = System.nanoTime();
+        test.cluster().stall(ProcessNames.server(first), true);
+        try {
+          in.readFully(0, read);
+        } finally {
+          test.cluster().stall(ProcessNames.server(first), false);
+        }
+        assertThat(read).isEqualTo(data);
+        // Without a hedged read, the client waits for 60 s until it gives the server up.
+        assertThat(System.nanoTime() - began).isLessThan(TimeUnit.SECONDS.toNanos(30));
+      }
+    }
+  }
+
+  /** The number of a server of the cluster. */
+  private static int serverAt(DatanodeInfo server) {
+    return test.cluster().layout().ports().transfer().indexOf(server.getXferPort());
+  }
+
+  private static DistributedFileSystem files(Configuration conf) throws IOException {
+    conf.set("fs.defaultFS", test.cluster().stockClient().uri());
+    DistributedFileSystem files = new DistributedFileSystem();
+    files.initialize(URI.create(conf.get("fs.defaultFS")), conf);
+    return files;
   }
 
   private static String lastOf(Path log) {
