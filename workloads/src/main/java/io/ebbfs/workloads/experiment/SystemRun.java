@@ -230,11 +230,13 @@ final class SystemRun {
   }
 
   private void awaitQuiet(long quietMillis) throws IOException, InterruptedException {
-    // Files are encoded once they are write-cold, and may wait until they fill a stripe.
+    // Files are encoded once they are write-cold, and may wait until they fill a stripe, or while
+    // they are read.
     long limit =
         ADAPT_MILLIS
             + experiment.policy().writeColdAfterMillis()
-            + experiment.policy().fillWaitMillis();
+            + experiment.policy().fillWaitMillis()
+            + (system.prices().isPresent() ? experiment.policy().waitWhileReadMillis() : 0);
     Optional<String> motion =
         ConditionWaiter.within(limit)
             .every(QUIET_POLL_MILLIS)

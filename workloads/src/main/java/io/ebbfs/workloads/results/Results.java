@@ -69,8 +69,14 @@ public record Results(
    *     replicas
    * @param compact the code of cold data; null for replicas
    * @param bound stored bytes per byte of encoded data; null for none
+   * @param readHot {@link #AUTO} if conversions have to earn what they cost; null for a threshold,
+   *     for systems that do not adapt, and in files that were written before this field existed
    */
-  public record SystemInfo(String name, String title, String fast, String compact, Double bound) {
+  public record SystemInfo(
+      String name, String title, String fast, String compact, Double bound, String readHot) {
+    /** The value of {@code readHot}, as in policies.yaml. */
+    public static final String AUTO = "auto";
+
     public SystemInfo {
       title = title == null ? name : title;
     }
@@ -78,6 +84,11 @@ public record Results(
     /** Whether data changes its code. */
     public boolean adapts() {
       return fast != null && !fast.equals(compact);
+    }
+
+    /** Whether conversions have to earn what they cost. The paper's systems have thresholds. */
+    public boolean weighsCosts() {
+      return AUTO.equals(readHot);
     }
   }
 
