@@ -43,6 +43,8 @@ final class StoredFiles {
     this.blocks = blocks;
     this.striped = new int[blocks.length];
     this.views = new FileView[blocks.length];
+    // A member whose owner has the id of the stripe is a parity.
+    this.lastId = blocks.length;
     for (int file = 0; file < blocks.length; file++) {
       unencoded += blocks[file];
       changed.add(file);

@@ -3,6 +3,7 @@ package io.ebbfs.verify.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -54,6 +55,24 @@ class LedgerTest {
     double fast = PolicySystemRun.of(PolicySystem.single("f", "RS(6,3)"), traffic, rare).net();
     double saved = 0.25 - (5.75 * lostPerDay + 6 * absent * opensPerDay) * days;
     assertThat((fast - compact) * days).isCloseTo(saved, within(0.01));
+  }
+
+  /** The file and the stripe are the first of their kind, and their ids must not be the same. */
+  @Test
+  void theReadsOfAFileCountInItsStripe() {
+    int[][] opens = new int[HOURS][1];
+    opens[10][0] = 11;
+    PolicySystem threshold =
+        new PolicySystem(
+            "no bound",
+            PolicySystem.THRESHOLD
+                .rule()
+                .map(rule -> rule.withStorageBound(OptionalDouble.empty())),
+            PolicySystem.Memory.USUAL);
+    Traffic traffic = new Traffic("tiny", new int[] {30}, opens);
+    assertThat(PolicySystemRun.of(threshold, traffic, failures).convert() * 60)
+        .as("to the fast code and back")
+        .isCloseTo(43 + 21, within(1e-9));
   }
 
   @Test
