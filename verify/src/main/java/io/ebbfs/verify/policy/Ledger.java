@@ -12,6 +12,11 @@ final class Ledger {
   double convert;
   double repair;
   double degraded;
+
+  /** The parts of the repairs and degraded reads that copy replicas. */
+  double repairOfReplicas;
+
+  double degradedOfReplicas;
   double absentReads;
   double storedBlockHours;
   double conversions;
@@ -59,6 +64,11 @@ final class Ledger {
     conversions += part * other.conversions;
   }
 
+  /** Blocks stored per data block, as a mean over all steps. */
+  double storedPerBlock() {
+    return storedBlockHours / blocks / hours;
+  }
+
   Figures figures(int files) {
     double blockDays = blocks * hours / 24.0;
     return new Figures(
@@ -68,7 +78,7 @@ final class Ledger {
         repair / blockDays,
         degraded / blockDays,
         absentReads == 0 ? 0 : degraded / absentReads * MILLIS_PER_BLOCK,
-        storedBlockHours / blocks / hours,
+        storedPerBlock(),
         conversions / files / (hours / 24.0));
   }
 }

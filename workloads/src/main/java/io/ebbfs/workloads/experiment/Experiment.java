@@ -134,6 +134,8 @@ public record Experiment(
    * @param convertDuringFaults whether all data is converted during the timetable, into each code
    *     of the system in turn, so that faults meet conversions. Otherwise codes stay frozen
    * @param grep the workload whose files a MapReduce job reads; empty for none
+   * @param recorded whether clients read while data adapts and the timetable is played, and a
+   *     recording is kept. Nothing else is measured then, and all files have whole blocks
    */
   public record Measure(
       int repetitions,
@@ -142,7 +144,8 @@ public record Experiment(
       int diskLosses,
       int readersDuringRepair,
       boolean convertDuringFaults,
-      Optional<String> grep) {}
+      Optional<String> grep,
+      boolean recorded) {}
 
   /** The configuration files of a system's cluster, by path below {@code conf}. */
   public Map<String, String> configuration(Variant system) {

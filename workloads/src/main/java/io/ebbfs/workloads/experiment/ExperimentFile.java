@@ -318,7 +318,8 @@ public final class ExperimentFile {
             layers.of("diskLosses").integer("diskLosses", 5, 0, 100),
             layers.of("readersDuringRepair").integer("readersDuringRepair", 2, 0, 16),
             layers.of("convertDuringFaults").flag("convertDuringFaults", false),
-            grep);
+            grep,
+            layers.of("recorded").flag("recorded", false));
     layers.end();
     return measure;
   }

@@ -22,6 +22,8 @@ import java.util.Map;
  * @param duringIncidents reads of whole files during the timetable
  * @param seconds duration of each phase
  * @param notes remarks for the reader of the report
+ * @param recording of a run that was recorded; null for others, and in files that were written
+ *     before this field existed
  */
 public record Results(
     int format,
@@ -37,7 +39,8 @@ public record Results(
     List<Incident> incidents,
     List<TimedRead> duringIncidents,
     Map<String, Double> seconds,
-    List<String> notes) {
+    List<String> notes,
+    Recording recording) {
   /** A list that is missing in a file is empty: its figures were not measured. */
   public Results {
     experiment = experiment == null ? "" : experiment;

@@ -74,6 +74,13 @@ class ExperimentFileTest {
   }
 
   @Test
+  void aRunMayBeRecorded() throws Exception {
+    assertThat(read(EXAMPLE, false).measure().recorded()).isFalse();
+    String asked = EXAMPLE.replace("{repetitions: 3}", "{recorded: true}");
+    assertThat(read(asked, false).measure().recorded()).isTrue();
+  }
+
+  @Test
   void quickGoesOverTheRest() throws Exception {
     Experiment read = read(EXAMPLE, true);
     assertThat(read.data().files()).isEqualTo(20);

@@ -73,7 +73,8 @@ final class Synthetic {
         List.of(),
         List.of(),
         new LinkedHashMap<>(Map.of("store", 40.0, "adapt", 60.0)),
-        List.of("Made up for a test."));
+        List.of("Made up for a test."),
+        null);
   }
 
   /** The share of the bytes of a workload that its bound allows in the fast code. */
@@ -418,7 +419,8 @@ final class Synthetic {
         r.incidents(),
         r.duringIncidents(),
         r.seconds(),
-        r.notes());
+        r.notes(),
+        r.recording());
   }
 
   static Results withConversions(Results r, List<Conversion> conversions) {
@@ -449,6 +451,7 @@ final class Synthetic {
         incidents,
         duringIncidents,
         r.seconds(),
-        r.notes());
+        r.notes(),
+        r.recording());
   }
 }
