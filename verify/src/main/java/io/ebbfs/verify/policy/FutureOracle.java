@@ -25,6 +25,7 @@ final class FutureOracle {
 
   private final Traffic traffic;
   private final FailureDraws failures;
+  private final boolean[][] hot;
   private final double[] repair;
   private final double[] degraded;
   private final double[] storedIn;
@@ -33,6 +34,7 @@ final class FutureOracle {
   private FutureOracle(Traffic traffic, FailureDraws failures) {
     this.traffic = traffic;
     this.failures = failures;
+    this.hot = HottestFiles.byHour(traffic.opens());
     PairCost pair = PairCost.of(PolicySystem.FAMILY);
     CodeCost fast = pair.fast();
     CodeCost compact = pair.compact();
@@ -167,8 +169,7 @@ final class FutureOracle {
       }
       double reads = traffic.opens()[hour][file] * failures.absent()[hour] * blocks;
       ledger.repair += failures.lost()[hour] * repair[state] * blocks;
-      ledger.degraded += reads * degraded[state];
-      ledger.absentReads += reads;
+      ledger.addReads(reads, reads * degraded[state], hot[hour][file]);
       ledger.storedBlockHours += storedIn[state] * blocks;
       solution.excess += excess(state) * blocks;
       before = state;

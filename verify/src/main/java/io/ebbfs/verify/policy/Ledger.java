@@ -18,6 +18,11 @@ final class Ledger {
 
   double degradedOfReplicas;
   double absentReads;
+
+  /** The parts of degraded and absentReads in the files that are read most in their day. */
+  double hotDegraded;
+
+  double hotAbsentReads;
   double storedBlockHours;
   double conversions;
 
@@ -32,6 +37,9 @@ final class Ledger {
    * @param degradedMillis mean time of a read of an absent block
    * @param stored bytes per logical byte, replicas of the first hours included
    * @param conversions per file and day
+   * @param hotDegradedMillis mean time of a read of an absent block of the files that are read most
+   *     in their day; null if there was none, and in files that were written before this figure
+   *     existed
    */
   record Figures(
       double ingest,
@@ -41,7 +49,8 @@ final class Ledger {
       double degraded,
       double degradedMillis,
       double stored,
-      double conversions) {
+      double conversions,
+      Double hotDegradedMillis) {
     double net() {
       return ingest + encode + convert + repair + degraded;
     }
@@ -52,14 +61,34 @@ final class Ledger {
     }
   }
 
+  /**
+   * Adds reads of blocks that are absent.
+   *
+   * @param absent such blocks
+   * @param read blocks that are read in their place
+   * @param hot whether their file is one of those that are read most in the day
+   */
+  void addReads(double absent, double read, boolean hot) {
+    absentReads += absent;
+    degraded += read;
+    if (hot) {
+      hotAbsentReads += absent;
+      hotDegraded += read;
+    }
+  }
+
   /** Adds a part of another ledger. */
   void add(Ledger other, double part) {
     ingest += part * other.ingest;
     encode += part * other.encode;
     convert += part * other.convert;
     repair += part * other.repair;
+    repairOfReplicas += part * other.repairOfReplicas;
     degraded += part * other.degraded;
+    degradedOfReplicas += part * other.degradedOfReplicas;
     absentReads += part * other.absentReads;
+    hotDegraded += part * other.hotDegraded;
+    hotAbsentReads += part * other.hotAbsentReads;
     storedBlockHours += part * other.storedBlockHours;
     conversions += part * other.conversions;
   }
@@ -79,6 +108,7 @@ final class Ledger {
         degraded / blockDays,
         absentReads == 0 ? 0 : degraded / absentReads * MILLIS_PER_BLOCK,
         storedPerBlock(),
-        conversions / files / (hours / 24.0));
+        conversions / files / (hours / 24.0),
+        hotAbsentReads == 0 ? null : hotDegraded / hotAbsentReads * MILLIS_PER_BLOCK);
   }
 }

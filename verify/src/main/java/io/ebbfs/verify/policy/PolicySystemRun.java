@@ -79,8 +79,9 @@ final class PolicySystemRun {
 
   static Ledger.Figures of(PolicySystem system, Traffic traffic, FailureDraws failures) {
     PolicySystemRun run = new PolicySystemRun(system, traffic.blocks(), failures);
+    boolean[][] hot = HottestFiles.byHour(traffic.opens());
     for (int hour = 0; hour < failures.hours(); hour++) {
-      run.step(hour, traffic.opens()[hour]);
+      run.step(hour, traffic.opens()[hour], hot[hour]);
     }
     return run.ledger.figures(run.files);
   }
@@ -93,14 +94,25 @@ final class PolicySystemRun {
     return ledger;
   }
 
+  /** A step whose readers' waits are not told apart by the heat of the files. */
   void step(int step, int[] opens) {
+    step(step, opens, new boolean[files]);
+  }
+
+  /**
+   * The next step.
+   *
+   * @param opens by file
+   * @param hot whether a file is one of those that are read most in the day
+   */
+  void step(int step, int[] opens, boolean[] hot) {
     for (Decision decision : decided) {
       stored.apply(decision, step * steps.millis(), ledger);
       sums = null;
     }
     double lost = failures.lost()[step];
     double absent = failures.absent()[step];
-    stored.count(opens, lost, absent, ledger);
+    stored.count(opens, hot, lost, absent, ledger);
     double weight = steps.weight(stored.stripeBlocks());
     rates = rates.plus(steps.hours() / 24 * weight, lost * weight, absent);
     for (int file = 0; file < files; file++) {

@@ -204,38 +204,38 @@ final class StoredFiles {
         Set.of());
   }
 
-  /** Counts a step: storage, repairs of the lost share, and opens while a share is absent. */
-  void count(int[] opens, double lost, double absent, Ledger ledger) {
+  /**
+   * Counts a step: storage, repairs of the lost share, and opens while a share is absent.
+   *
+   * @param hot whether a file is one of those that are read most in the day
+   */
+  void count(int[] opens, boolean[] hot, double lost, double absent, Ledger ledger) {
     double stored = 0;
     double repair = 0;
-    double degraded = 0;
     double repairOfReplicas = 0;
-    double degradedOfReplicas = 0;
-    double reads = 0;
+    double[] degraded = new double[blocks.length];
     for (Stripe stripe : stripes.values()) {
       int size = stripe.files().size();
       StripeCost cost = StripeCost.of(stripe.code(), size);
       stored += size + cost.parities();
       repair += cost.repair();
       for (int file : stripe.files()) {
-        degraded += opens[file] * (double) cost.degraded() / size;
+        degraded[file] += (double) cost.degraded() / size;
       }
     }
     for (int file = 0; file < blocks.length; file++) {
       int replicated = blocks[file] - striped[file];
       stored += REPLICAS * replicated;
       repairOfReplicas += REPLICA_REPAIR * replicated;
-      degradedOfReplicas += (double) opens[file] * replicated;
-      reads += (double) opens[file] * blocks[file];
+      double absentOpens = absent * opens[file];
+      ledger.addReads(
+          absentOpens * blocks[file], absentOpens * (degraded[file] + replicated), hot[file]);
+      ledger.degradedOfReplicas += absentOpens * replicated;
     }
     repair += repairOfReplicas;
-    degraded += degradedOfReplicas;
     ledger.storedBlockHours += stored;
     ledger.repair += lost * repair;
     ledger.repairOfReplicas += lost * repairOfReplicas;
-    ledger.degraded += absent * degraded;
-    ledger.degradedOfReplicas += absent * degradedOfReplicas;
-    ledger.absentReads += absent * reads;
   }
 
   /** The share of a file's blocks that are in a code. */

@@ -32,6 +32,7 @@ class LedgerTest {
     assertThat(figures.repair() * blockDays).isCloseTo(30 * 0.01 * (6 + 47 * 8.4), within(1e-9));
     assertThat(figures.degraded() * blockDays).isCloseTo(5 * 30 * ABSENT * 5, within(1e-9));
     assertThat(figures.degradedMillis()).isCloseTo(5 * Ledger.MILLIS_PER_BLOCK, within(1e-6));
+    assertThat(figures.hotDegradedMillis()).isCloseTo(5 * Ledger.MILLIS_PER_BLOCK, within(1e-6));
     assertThat(figures.stored()).isCloseTo((3 + 47 * 1.4) / 48, within(1e-9));
   }
 
@@ -73,6 +74,17 @@ class LedgerTest {
     assertThat(PolicySystemRun.of(threshold, traffic, failures).convert() * 60)
         .as("to the fast code and back")
         .isCloseTo(43 + 21, within(1e-9));
+  }
+
+  @Test
+  void waitsForTheHottestFilesAreCountedByThemselves() {
+    Ledger ledger = new Ledger(30, HOURS);
+    assertThat(ledger.figures(1).hotDegradedMillis()).isNull();
+    ledger.addReads(2, 10, false);
+    ledger.addReads(1, 2, true);
+    Ledger.Figures figures = ledger.figures(1);
+    assertThat(figures.degradedMillis()).isCloseTo(4 * Ledger.MILLIS_PER_BLOCK, within(1e-6));
+    assertThat(figures.hotDegradedMillis()).isCloseTo(2 * Ledger.MILLIS_PER_BLOCK, within(1e-6));
   }
 
   @Test
