@@ -57,7 +57,12 @@ final class Ledger {
 
     /** Net bytes, and the bytes that readers wait for once more, at the price 1. */
     double objective() {
-      return net() + degraded;
+      return objective(1);
+    }
+
+    /** Net bytes, and the bytes that readers wait for once more, at a price. */
+    double objective(double reader) {
+      return net() + reader * degraded;
     }
   }
 

@@ -19,6 +19,7 @@ class PolicyGoalsTest {
   PolicyGoalsTest() {
     PolicySystem.all().forEach(system -> set(system.name(), 1, 0.1, 2000.0));
     set(PolicyComparison.ORACLE, 1, 0.1, 2000.0);
+    set(PolicyComparison.ORACLE_NET, 1, 0.1, 2000.0);
   }
 
   private void set(String system, double net, double degraded, Double hotMillis) {
@@ -31,6 +32,30 @@ class PolicyGoalsTest {
     return PolicyGoals.judge(List.of(new ComparedPolicies.Result("CC1", systems))).stream()
         .filter(goal -> goal.name().equals(name))
         .findFirst();
+  }
+
+  /** Both move as much, but readers of "auto" wait for ten times as much. */
+  @Test
+  void theDefaultIsJudgedByMovesAndWaits() {
+    set(PolicySystem.AUTO, 1, 0.2, 2000.0);
+    set(PolicyComparison.ORACLE, 1, 0.02, 2000.0);
+    Goal goal = goal(PolicySystem.AUTO + ABOVE_ORACLE).orElseThrow();
+    assertThat(goal.confirmed()).isFalse();
+    assertThat(goal.text())
+        .contains("auto moves and waits for 1200.00, +17.6%", "'oracle' with 1020.00")
+        .contains("in net bytes alone +0.0%");
+  }
+
+  /** Its oracle waits for nothing, either, so that it may move less. */
+  @Test
+  void theOneWhoseWaitsAreFreeIsJudgedByMovesAlone() {
+    set(PolicySystem.AUTO_WAITS_FREE, 1.14, 0.9, 2000.0);
+    set(PolicyComparison.ORACLE, 0.5, 0, 2000.0);
+    assertThat(goal(PolicySystem.AUTO_WAITS_FREE + ABOVE_ORACLE).orElseThrow().confirmed())
+        .isTrue();
+    set(PolicyComparison.ORACLE_NET, 0.99, 0.9, 2000.0);
+    assertThat(goal(PolicySystem.AUTO_WAITS_FREE + ABOVE_ORACLE).orElseThrow().confirmed())
+        .isFalse();
   }
 
   @Test
@@ -46,7 +71,9 @@ class PolicyGoalsTest {
   @Test
   void olderFiguresAreNotJudgedByWhatTheyDoNotTell() {
     PolicySystem.all().forEach(system -> set(system.name(), 1, 0.1, null));
+    systems.remove(PolicyComparison.ORACLE_NET);
     assertThat(goal(HOTTEST)).isEmpty();
+    assertThat(goal(PolicySystem.AUTO_WAITS_FREE + ABOVE_ORACLE)).isEmpty();
     assertThat(goal(PolicySystem.AUTO + ABOVE_ORACLE)).isPresent();
   }
 }
