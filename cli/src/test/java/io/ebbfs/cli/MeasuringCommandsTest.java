@@ -105,6 +105,7 @@ class MeasuringCommandsTest {
         .contains("'x' is not a number of minutes");
     assertThat(refused("verify", "simulator", "--minutes", "1", "--schedules", "1"))
         .contains("mutually exclusive");
+    assertThat(refused("verify", "policy", "--against")).contains("--against has no value");
     assertThat(refused("verify", "kills", "--seed", "x")).contains("'x' is not a whole number");
     assertThat(refused("verify", "kills", "--only")).contains("--only has no value");
     assertThat(refused("verify", "conversions", "--quick")).contains("unknown option --quick");

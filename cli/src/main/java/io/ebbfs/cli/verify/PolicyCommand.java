@@ -5,6 +5,7 @@ import io.ebbfs.verify.cluster.RunFiles;
 import io.ebbfs.verify.policy.ComparedPolicies;
 import io.ebbfs.verify.policy.PolicyComparison;
 import io.ebbfs.verify.policy.PolicySweep;
+import io.ebbfs.verify.policy.RecordedComparison;
 import io.ebbfs.verify.policy.RegionPlot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Compares redundancy policies on simulated weeks of reads and failures.",
       "The adaptive ones run the manager's own policy function.",
+      "With --against, the simulation is compared with minutes of a cluster instead.",
       "A refuted goal is a result, not an error: the exit code is 0."
     })
 final class PolicyCommand implements Callable<Integer> {
@@ -69,6 +71,14 @@ final class PolicyCommand implements Callable<Integer> {
   private Path from;
 
   @Option(
+      names = "--against",
+      paramLabel = "FILE",
+      description =
+          "Simulates the recording in this runs/SYSTEM.json of an experiment, and prints the moves of"
+              + " the cluster beside those of the simulation.")
+  private Path against;
+
+  @Option(
       names = "--plot",
       paramLabel = "FILE",
       description =
@@ -101,6 +111,12 @@ final class PolicyCommand implements Callable<Integer> {
     }
     if (from != null) {
       ComparedPolicies.read(from).print(System.out);
+      return 0;
+    }
+    if (against != null) {
+      RecordedComparison compared = RecordedComparison.of(against);
+      compared.print(System.out);
+      RunFiles.write(Optional.ofNullable(json).map(Path::toAbsolutePath), compared.figures());
       return 0;
     }
     PolicyComparison.Options options =

@@ -37,7 +37,7 @@ final class Adversary {
           opens[hour][file] = OPENS;
         }
       }
-      run.hour(hour, opens[hour]);
+      run.step(hour, opens[hour]);
     }
     return new Traffic(name, blocks, opens);
   }

@@ -11,12 +11,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
  * The figures of a comparison, one for each workload, system and seed. Tables and goals follow from
- * them, as do the means over the seeds, which are written for scripts and not read again. Immutable.
+ * them, as do the means over the seeds, which are written for scripts and not read again.
+ * Immutable.
  *
  * @param format {@link #FORMAT}
  * @param seed the first seed
@@ -48,21 +50,26 @@ public record ComparedPolicies(int format, long seed, int seeds, int days, List<
    * @param netHalfWidth95 half the width of the 95% confidence interval of these bytes
    * @param degradedReadMillis of a read of an absent block
    * @param storedPerByte bytes per logical byte
+   * @param hotDegradedReadMillis of a read of an absent block of the files that are read most in
+   *     their day; null in older figures
    */
   record SystemMeans(
       String name,
       double netBytesPerByteDay,
       double netHalfWidth95,
       double degradedReadMillis,
-      double storedPerByte) {
+      double storedPerByte,
+      Double hotDegradedReadMillis) {
     private static SystemMeans of(String name, List<Ledger.Figures> seeds) {
       MeanOfSeeds net = MeanOfSeeds.of(seeds, Ledger.Figures::net);
+      OptionalDouble hot = PolicyTable.hotMillis(seeds);
       return new SystemMeans(
           name,
           net.mean(),
           net.half(),
           MeanOfSeeds.of(seeds, Ledger.Figures::degradedMillis).mean(),
-          MeanOfSeeds.of(seeds, Ledger.Figures::stored).mean());
+          MeanOfSeeds.of(seeds, Ledger.Figures::stored).mean(),
+          hot.isPresent() ? hot.getAsDouble() : null);
     }
   }
 

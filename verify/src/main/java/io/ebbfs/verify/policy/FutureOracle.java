@@ -6,16 +6,15 @@ import java.util.Arrays;
 
 /**
  * Knows all reads and failures, and finds for each file the cheapest sequence of codes: net moves
- * plus the readers' wait at the price 1. Storage above the bound has a price (a Lagrange
- * multiplier), found by bisection. The last two solutions, one on each side of the bound, are mixed
- * so that the bound is met. So no schedule that keeps the bound has a lower objective.
+ * plus the readers' wait at a price. Storage above the bound has a price (a Lagrange multiplier),
+ * found by bisection. The last two solutions, one on each side of the bound, are mixed so that the
+ * bound is met. So no schedule that keeps the bound has a lower objective.
  */
 final class FutureOracle {
   private static final int REPLICATED = 0;
   private static final int FAST = 1;
   private static final int COMPACT = 2;
   private static final int STATES = 3;
-  private static final double READER = 1;
 
   /** Each file is encoded by this hour: a read file may wait, and an encoding takes a while. */
   private static final int ENCODED_BY = PolicySystem.WAIT_WHILE_READ_HOURS + 4;
@@ -25,14 +24,18 @@ final class FutureOracle {
 
   private final Traffic traffic;
   private final FailureDraws failures;
+  private final double reader;
+  private final boolean[][] hot;
   private final double[] repair;
   private final double[] degraded;
   private final double[] storedIn;
   private final double[][] move = new double[STATES][STATES];
 
-  private FutureOracle(Traffic traffic, FailureDraws failures) {
+  private FutureOracle(Traffic traffic, FailureDraws failures, double reader) {
     this.traffic = traffic;
     this.failures = failures;
+    this.reader = reader;
+    this.hot = HottestFiles.byHour(traffic.opens());
     PairCost pair = PairCost.of(PolicySystem.FAMILY);
     CodeCost fast = pair.fast();
     CodeCost compact = pair.compact();
@@ -56,9 +59,16 @@ final class FutureOracle {
     move[COMPACT][FAST] = pair.toFast();
   }
 
-  /** The figures of the oracle that keeps the bound, or of the one without. */
-  static Ledger.Figures of(Traffic traffic, FailureDraws failures, boolean bounded) {
-    return new FutureOracle(traffic, failures).run(bounded).figures(traffic.blocks().length);
+  /**
+   * The figures of an oracle.
+   *
+   * @param bounded whether it keeps the bound
+   * @param reader the price of a byte that a reader waits for, besides the move itself
+   */
+  static Ledger.Figures of(Traffic traffic, FailureDraws failures, boolean bounded, double reader) {
+    return new FutureOracle(traffic, failures, reader)
+        .run(bounded)
+        .figures(traffic.blocks().length);
   }
 
   private Ledger run(boolean bounded) {
@@ -144,7 +154,7 @@ final class FutureOracle {
     }
     double reads = traffic.opens()[hour][file] * failures.absent()[hour];
     return failures.lost()[hour] * repair[state]
-        + reads * degraded[state] * (1 + READER)
+        + reads * degraded[state] * (1 + reader)
         + price * excess(state);
   }
 
@@ -167,8 +177,7 @@ final class FutureOracle {
       }
       double reads = traffic.opens()[hour][file] * failures.absent()[hour] * blocks;
       ledger.repair += failures.lost()[hour] * repair[state] * blocks;
-      ledger.degraded += reads * degraded[state];
-      ledger.absentReads += reads;
+      ledger.addReads(reads, reads * degraded[state], hot[hour][file]);
       ledger.storedBlockHours += storedIn[state] * blocks;
       solution.excess += excess(state) * blocks;
       before = state;

@@ -12,7 +12,17 @@ final class Ledger {
   double convert;
   double repair;
   double degraded;
+
+  /** The parts of the repairs and degraded reads that copy replicas. */
+  double repairOfReplicas;
+
+  double degradedOfReplicas;
   double absentReads;
+
+  /** The parts of degraded and absentReads in the files that are read most in their day. */
+  double hotDegraded;
+
+  double hotAbsentReads;
   double storedBlockHours;
   double conversions;
 
@@ -27,6 +37,9 @@ final class Ledger {
    * @param degradedMillis mean time of a read of an absent block
    * @param stored bytes per logical byte, replicas of the first hours included
    * @param conversions per file and day
+   * @param hotDegradedMillis mean time of a read of an absent block of the files that are read most
+   *     in their day; null if there was none, and in files that were written before this figure
+   *     existed
    */
   record Figures(
       double ingest,
@@ -36,14 +49,36 @@ final class Ledger {
       double degraded,
       double degradedMillis,
       double stored,
-      double conversions) {
+      double conversions,
+      Double hotDegradedMillis) {
     double net() {
       return ingest + encode + convert + repair + degraded;
     }
 
     /** Net bytes, and the bytes that readers wait for once more, at the price 1. */
     double objective() {
-      return net() + degraded;
+      return objective(1);
+    }
+
+    /** Net bytes, and the bytes that readers wait for once more, at a price. */
+    double objective(double reader) {
+      return net() + reader * degraded;
+    }
+  }
+
+  /**
+   * Adds reads of blocks that are absent.
+   *
+   * @param absent such blocks
+   * @param read blocks that are read in their place
+   * @param hot whether their file is one of those that are read most in the day
+   */
+  void addReads(double absent, double read, boolean hot) {
+    absentReads += absent;
+    degraded += read;
+    if (hot) {
+      hotAbsentReads += absent;
+      hotDegraded += read;
     }
   }
 
@@ -53,10 +88,19 @@ final class Ledger {
     encode += part * other.encode;
     convert += part * other.convert;
     repair += part * other.repair;
+    repairOfReplicas += part * other.repairOfReplicas;
     degraded += part * other.degraded;
+    degradedOfReplicas += part * other.degradedOfReplicas;
     absentReads += part * other.absentReads;
+    hotDegraded += part * other.hotDegraded;
+    hotAbsentReads += part * other.hotAbsentReads;
     storedBlockHours += part * other.storedBlockHours;
     conversions += part * other.conversions;
+  }
+
+  /** Blocks stored per data block, as a mean over all steps. */
+  double storedPerBlock() {
+    return storedBlockHours / blocks / hours;
   }
 
   Figures figures(int files) {
@@ -68,7 +112,8 @@ final class Ledger {
         repair / blockDays,
         degraded / blockDays,
         absentReads == 0 ? 0 : degraded / absentReads * MILLIS_PER_BLOCK,
-        storedBlockHours / blocks / hours,
-        conversions / files / (hours / 24.0));
+        storedPerBlock(),
+        conversions / files / (hours / 24.0),
+        hotAbsentReads == 0 ? null : hotDegraded / hotAbsentReads * MILLIS_PER_BLOCK);
   }
 }

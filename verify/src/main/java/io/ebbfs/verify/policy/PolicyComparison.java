@@ -1,5 +1,6 @@
 package io.ebbfs.verify.policy;
 
+import io.ebbfs.manager.economics.Prices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -15,6 +16,9 @@ import java.util.stream.IntStream;
 public final class PolicyComparison {
   static final String ORACLE = "oracle";
   static final String ORACLE_UNBOUND = "oracle, no bound";
+
+  /** Waits of readers have no price, so that it minimises the net moves alone. */
+  static final String ORACLE_NET = "oracle, net only";
 
   private final Options options;
 
@@ -98,8 +102,10 @@ public final class PolicyComparison {
     for (PolicySystem system : PolicySystem.all()) {
       all.put(system.name(), PolicySystemRun.of(system, traffic, failures));
     }
-    all.put(ORACLE, FutureOracle.of(traffic, failures, true));
-    all.put(ORACLE_UNBOUND, FutureOracle.of(traffic, failures, false));
+    double reader = Prices.DEFAULT.reader();
+    all.put(ORACLE, FutureOracle.of(traffic, failures, true, reader));
+    all.put(ORACLE_NET, FutureOracle.of(traffic, failures, true, 0));
+    all.put(ORACLE_UNBOUND, FutureOracle.of(traffic, failures, false, reader));
     return all;
   }
 }

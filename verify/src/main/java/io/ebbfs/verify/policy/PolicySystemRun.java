@@ -1,5 +1,6 @@
 package io.ebbfs.verify.policy;
 
+import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
@@ -16,20 +17,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One system under one traffic, hour by hour. In each hour the decisions of the hour before are
- * carried out, then reads and failures happen, then the policy decides. Not thread-safe.
+ * One system under one traffic, step by step. In each step the decisions of the step before are
+ * carried out, then reads and failures happen, then the policies decide. Not thread-safe.
  */
 final class PolicySystemRun {
   private static final long HOUR_MILLIS = 3_600_000;
 
-  /** The data is new, the cluster is not. */
-  private static final double COUNTED_DAYS = 365;
-
-  private final PolicySystem system;
+  private final PolicySet policies;
+  private final PolicySystem.Memory memory;
   private final int files;
   private final FailureDraws failures;
-  private final double heatPerHour;
-  private final double memoryPerHour;
+  private final Steps steps;
+  private final double heatPerStep;
+  private final double memoryPerStep;
   private final StoredFiles stored;
   private final Ledger ledger;
   private final double[] heat;
@@ -40,27 +40,48 @@ final class PolicySystemRun {
   /** The sums of what is stored; null once a decision was carried out. */
   private Map<String, PolicySums> sums;
 
+  /** The hours of a system whose files are written in the first hour. */
   PolicySystemRun(PolicySystem system, int[] blocks, FailureDraws failures) {
-    this.system = system;
-    this.files = blocks.length;
+    this(
+        new PolicySet(system.rule().stream().toList()),
+        system.memory(),
+        new StoredFiles(PolicySystem.CODES, blocks),
+        failures,
+        Steps.HOURS);
+    ledger.ingest = 3.0 * stored.totalBlocks();
+  }
+
+  /**
+   * Any steps of a cluster.
+   *
+   * @param policies none for replicas
+   * @param memory how reads are forgotten
+   * @param failures of each step
+   */
+  PolicySystemRun(
+      PolicySet policies,
+      PolicySystem.Memory memory,
+      StoredFiles stored,
+      FailureDraws failures,
+      Steps steps) {
+    this.policies = policies;
+    this.memory = memory;
+    this.files = stored.fileCount();
     this.failures = failures;
-    this.heatPerHour = Math.pow(0.5, 1 / system.memory().heatHours());
-    this.memoryPerHour = Math.pow(0.5, 1 / system.memory().days() / 24);
-    this.stored = new StoredFiles(PolicySystem.CODES, blocks);
-    long total = 0;
-    for (int count : blocks) {
-      total += count;
-    }
-    this.ledger = new Ledger(total, failures.hours());
-    ledger.ingest = 3.0 * total;
+    this.steps = steps;
+    this.heatPerStep = Math.pow(0.5, steps.hours() / memory.heatHours());
+    this.memoryPerStep = Math.pow(0.5, steps.hours() / memory.days() / 24);
+    this.stored = stored;
+    this.ledger = new Ledger(stored.totalBlocks(), failures.hours());
     this.heat = new double[files];
     this.remembered = new double[files];
   }
 
   static Ledger.Figures of(PolicySystem system, Traffic traffic, FailureDraws failures) {
     PolicySystemRun run = new PolicySystemRun(system, traffic.blocks(), failures);
+    boolean[][] hot = HottestFiles.byHour(traffic.opens());
     for (int hour = 0; hour < failures.hours(); hour++) {
-      run.hour(hour, traffic.opens()[hour]);
+      run.step(hour, traffic.opens()[hour], hot[hour]);
     }
     return run.ledger.figures(run.files);
   }
@@ -73,25 +94,37 @@ final class PolicySystemRun {
     return ledger;
   }
 
-  void hour(int hour, int[] opens) {
+  /** A step whose readers' waits are not told apart by the heat of the files. */
+  void step(int step, int[] opens) {
+    step(step, opens, new boolean[files]);
+  }
+
+  /**
+   * The next step.
+   *
+   * @param opens by file
+   * @param hot whether a file is one of those that are read most in the day
+   */
+  void step(int step, int[] opens, boolean[] hot) {
     for (Decision decision : decided) {
-      stored.apply(decision, hour * HOUR_MILLIS, ledger);
+      stored.apply(decision, step * steps.millis(), ledger);
       sums = null;
     }
-    double lost = failures.lost()[hour];
-    double absent = failures.absent()[hour];
-    stored.count(opens, lost, absent, ledger);
-    rates = rates.plus(1.0 / 24, lost, absent);
-    long now = (hour + 1) * HOUR_MILLIS;
+    double lost = failures.lost()[step];
+    double absent = failures.absent()[step];
+    stored.count(opens, hot, lost, absent, ledger);
+    double weight = steps.weight(stored.stripeBlocks());
+    rates = rates.plus(steps.hours() / 24 * weight, lost * weight, absent);
     for (int file = 0; file < files; file++) {
-      heat[file] = heat[file] * heatPerHour + opens[file];
-      remembered[file] = remembered[file] * memoryPerHour + opens[file];
+      heat[file] = heat[file] * heatPerStep + opens[file];
+      remembered[file] = remembered[file] * memoryPerStep + opens[file];
     }
-    decided = mayDecide() ? decide(now) : List.of();
+    decided = mayDecide() ? decide((step + 1) * steps.millis()) : List.of();
   }
 
   private boolean mayDecide() {
-    return system.rule().isPresent() && !(system.isSingle() && stored.allEncoded());
+    boolean single = policies.rules().stream().allMatch(PolicyRule::isSingle);
+    return !policies.rules().isEmpty() && !(single && stored.allEncoded());
   }
 
   private List<Decision> decide(long now) {
@@ -103,7 +136,6 @@ final class PolicySystemRun {
         reads.put(file + 1L, remembered[file]);
       }
     }
-    PolicySet policies = new PolicySet(List.of(system.rule().orElseThrow()));
     Collection<FileView> fileViews = stored.fileViews();
     Map<Long, StripeView> stripeViews = stored.stripeViews();
     if (sums == null) {
@@ -123,8 +155,8 @@ final class PolicySystemRun {
             0,
             new Experience(
                 rates,
-                (long) (system.memory().days() * Experience.DAY),
-                COUNTED_DAYS,
+                (long) (memory.days() * Experience.DAY),
+                steps.countedDays() + now / Experience.DAY,
                 ReadCounts.of(reads),
                 Map.of()),
             List.of());

@@ -2,6 +2,8 @@ package io.ebbfs.verify.policy;
 
 import java.io.PrintStream;
 import java.util.List;
+import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.function.ToDoubleFunction;
 
 /** The tables and the JSON of the comparison. */
@@ -12,8 +14,10 @@ final class PolicyTable {
 
   static void print(ComparedPolicies.Result result, PrintStream out) {
     out.printf("%n%s%n", result.workload());
+    boolean tellsHottest =
+        result.systems().values().stream().anyMatch(seeds -> hotMillis(seeds).isPresent());
     out.printf(
-        "%-17s %8s %7s %9s %8s %8s %8s %8s %8s %9s %7s %9s%n",
+        "%-17s %8s %7s %9s %8s %8s %8s %8s %8s %9s %7s %9s%s%n",
         "system",
         "net",
         "+-95%",
@@ -25,14 +29,15 @@ final class PolicyTable {
         "degraded",
         "wait ms",
         "stored",
-        "conv/day");
+        "conv/day",
+        tellsHottest ? "%10s".formatted("hot ms") : "");
     result
         .systems()
         .forEach(
             (name, seeds) -> {
               MeanOfSeeds net = MeanOfSeeds.of(seeds, Ledger.Figures::net);
               out.printf(
-                  "%-17s %8.2f %7.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.0f %7.3f %9.4f%n",
+                  "%-17s %8.2f %7.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.0f %7.3f %9.4f%s%n",
                   name,
                   net.mean() * THOUSAND,
                   net.half() * THOUSAND,
@@ -44,7 +49,8 @@ final class PolicyTable {
                   mean(seeds, Ledger.Figures::degraded) * THOUSAND,
                   mean(seeds, Ledger.Figures::degradedMillis),
                   mean(seeds, Ledger.Figures::stored),
-                  mean(seeds, Ledger.Figures::conversions));
+                  mean(seeds, Ledger.Figures::conversions),
+                  tellsHottest ? "%10.0f".formatted(hotMillis(seeds).orElse(0)) : "");
             });
   }
 
@@ -54,6 +60,17 @@ final class PolicyTable {
       out.printf(
           "%s: %s: %s%n", goal.confirmed() ? "confirmed" : "refuted", goal.name(), goal.text());
     }
+  }
+
+  /**
+   * The mean time of a read of an absent block of the hottest files, over the seeds that tell it.
+   */
+  static OptionalDouble hotMillis(List<Ledger.Figures> seeds) {
+    return seeds.stream()
+        .map(Ledger.Figures::hotDegradedMillis)
+        .filter(Objects::nonNull)
+        .mapToDouble(Double::doubleValue)
+        .average();
   }
 
   static double mean(List<Ledger.Figures> seeds, ToDoubleFunction<Ledger.Figures> figure) {

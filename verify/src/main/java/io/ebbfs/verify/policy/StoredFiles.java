@@ -18,7 +18,8 @@ import java.util.TreeSet;
 
 /**
  * Files of whole blocks and the stripes that hold them. A file begins with three replicas of each
- * block. Stripes fill their data positions from the first one on. Not thread-safe.
+ * block; its id is its index plus 1. Stripes fill their data positions from the first one on. Not
+ * thread-safe.
  */
 final class StoredFiles {
   static final long BLOCK = 64L << 20;
@@ -26,6 +27,8 @@ final class StoredFiles {
   private static final int REPLICA_REPAIR = 2 * REPLICAS;
 
   private final CodeRegistry codes;
+  private final List<File> files;
+  private final long blockBytes;
   private final int[] blocks;
   private final int[] striped;
   private final Map<Long, Stripe> stripes = new LinkedHashMap<>();
@@ -35,18 +38,62 @@ final class StoredFiles {
   private long lastId;
   private long nowMillis;
 
+  /**
+   * A file.
+   *
+   * @param writtenMillis when it was written; the first step begins at 0
+   */
+  record File(String path, int blocks, long writtenMillis) {}
+
   /** A stripe; the file of each data position, and its view. */
   private record Stripe(ErasureCode code, List<Integer> files, StripeView view) {}
 
+  /** Files with so many blocks of 64 MiB each, which are written when the first step begins. */
   StoredFiles(CodeRegistry codes, int[] blocks) {
+    this(codes, numbered(blocks), BLOCK);
+  }
+
+  StoredFiles(CodeRegistry codes, List<File> files, long blockBytes) {
     this.codes = codes;
-    this.blocks = blocks;
+    this.files = List.copyOf(files);
+    this.blockBytes = blockBytes;
+    this.blocks = files.stream().mapToInt(File::blocks).toArray();
     this.striped = new int[blocks.length];
     this.views = new FileView[blocks.length];
+    // A member whose owner has the id of the stripe is a parity.
+    this.lastId = blocks.length;
     for (int file = 0; file < blocks.length; file++) {
       unencoded += blocks[file];
       changed.add(file);
     }
+  }
+
+  private static List<File> numbered(int[] blocks) {
+    List<File> files = new ArrayList<>();
+    for (int file = 0; file < blocks.length; file++) {
+      files.add(new File("/data/file-%05d".formatted(file), blocks[file], 0));
+    }
+    return files;
+  }
+
+  int fileCount() {
+    return blocks.length;
+  }
+
+  /** The data blocks of all files. */
+  long totalBlocks() {
+    long sum = 0;
+    for (int count : blocks) {
+      sum += count;
+    }
+    return sum;
+  }
+
+  /** The blocks of all stripes, parities included. */
+  long stripeBlocks() {
+    return stripes.values().stream()
+        .mapToLong(s -> s.files().size() + s.view().parityBytes() / blockBytes)
+        .sum();
   }
 
   boolean allEncoded() {
@@ -137,17 +184,17 @@ final class StoredFiles {
       ErasureCode code, List<Integer> files, String policy, long group, int slot) {
     List<StripeView.Member> members = new ArrayList<>();
     for (int position = 0; position < files.size(); position++) {
-      members.add(new StripeView.Member(position, BLOCK, files.get(position) + 1, false));
+      members.add(new StripeView.Member(position, blockBytes, files.get(position) + 1, false));
     }
     return new StripeView(
         ++lastId,
         code.name(),
         policy,
-        BLOCK,
+        blockBytes,
         members,
-        files.size() * BLOCK,
+        files.size() * blockBytes,
         0,
-        StripeCost.of(code, files.size()).parities() * BLOCK,
+        StripeCost.of(code, files.size()).parities() * blockBytes,
         Set.of(),
         group,
         slot,
@@ -157,32 +204,38 @@ final class StoredFiles {
         Set.of());
   }
 
-  /** Counts an hour: storage, repairs of the lost share, and opens while a share is absent. */
-  void count(int[] opens, double lost, double absent, Ledger ledger) {
+  /**
+   * Counts a step: storage, repairs of the lost share, and opens while a share is absent.
+   *
+   * @param hot whether a file is one of those that are read most in the day
+   */
+  void count(int[] opens, boolean[] hot, double lost, double absent, Ledger ledger) {
     double stored = 0;
     double repair = 0;
-    double degraded = 0;
-    double reads = 0;
+    double repairOfReplicas = 0;
+    double[] degraded = new double[blocks.length];
     for (Stripe stripe : stripes.values()) {
       int size = stripe.files().size();
       StripeCost cost = StripeCost.of(stripe.code(), size);
       stored += size + cost.parities();
       repair += cost.repair();
       for (int file : stripe.files()) {
-        degraded += opens[file] * (double) cost.degraded() / size;
+        degraded[file] += (double) cost.degraded() / size;
       }
     }
     for (int file = 0; file < blocks.length; file++) {
       int replicated = blocks[file] - striped[file];
       stored += REPLICAS * replicated;
-      repair += REPLICA_REPAIR * replicated;
-      degraded += (double) opens[file] * replicated;
-      reads += (double) opens[file] * blocks[file];
+      repairOfReplicas += REPLICA_REPAIR * replicated;
+      double absentOpens = absent * opens[file];
+      ledger.addReads(
+          absentOpens * blocks[file], absentOpens * (degraded[file] + replicated), hot[file]);
+      ledger.degradedOfReplicas += absentOpens * replicated;
     }
+    repair += repairOfReplicas;
     ledger.storedBlockHours += stored;
     ledger.repair += lost * repair;
-    ledger.degraded += absent * degraded;
-    ledger.absentReads += absent * reads;
+    ledger.repairOfReplicas += lost * repairOfReplicas;
   }
 
   /** The share of a file's blocks that are in a code. */
@@ -223,15 +276,15 @@ final class StoredFiles {
       }
     }
     for (int file : changed) {
-      long replicated = (blocks[file] - striped[file]) * BLOCK;
+      long replicated = (blocks[file] - striped[file]) * blockBytes;
       views[file] =
           new FileView(
               file + 1,
-              "/data/file-%05d".formatted(file),
+              files.get(file).path(),
               "o",
               "g",
-              blocks[file] * BLOCK,
-              0,
+              blocks[file] * blockBytes,
+              files.get(file).writtenMillis(),
               false,
               blocks[file],
               striped[file],

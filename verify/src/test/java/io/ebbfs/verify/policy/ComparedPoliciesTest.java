@@ -66,6 +66,8 @@ class ComparedPoliciesTest {
         List<Ledger.Figures> seeds = result.systems().get(system.get("name").asText());
         assertThat(system.get("netBytesPerByteDay").asDouble())
             .isEqualTo((seeds.get(0).net() + seeds.get(1).net()) / 2, within(1e-12));
+        assertThat(system.get("hotDegradedReadMillis").isNull())
+            .isEqualTo(PolicyTable.hotMillis(seeds).isEmpty());
         assertThat(system.get("degradedReadMillis").asDouble())
             .isEqualTo(
                 (seeds.get(0).degradedMillis() + seeds.get(1).degradedMillis()) / 2, within(1e-9));

@@ -3,6 +3,7 @@ package io.ebbfs.verify.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,6 +32,7 @@ class LedgerTest {
     assertThat(figures.repair() * blockDays).isCloseTo(30 * 0.01 * (6 + 47 * 8.4), within(1e-9));
     assertThat(figures.degraded() * blockDays).isCloseTo(5 * 30 * ABSENT * 5, within(1e-9));
     assertThat(figures.degradedMillis()).isCloseTo(5 * Ledger.MILLIS_PER_BLOCK, within(1e-6));
+    assertThat(figures.hotDegradedMillis()).isCloseTo(5 * Ledger.MILLIS_PER_BLOCK, within(1e-6));
     assertThat(figures.stored()).isCloseTo((3 + 47 * 1.4) / 48, within(1e-9));
   }
 
@@ -54,6 +56,35 @@ class LedgerTest {
     double fast = PolicySystemRun.of(PolicySystem.single("f", "RS(6,3)"), traffic, rare).net();
     double saved = 0.25 - (5.75 * lostPerDay + 6 * absent * opensPerDay) * days;
     assertThat((fast - compact) * days).isCloseTo(saved, within(0.01));
+  }
+
+  /** The file and the stripe are the first of their kind, and their ids must not be the same. */
+  @Test
+  void theReadsOfAFileCountInItsStripe() {
+    int[][] opens = new int[HOURS][1];
+    opens[10][0] = 11;
+    PolicySystem threshold =
+        new PolicySystem(
+            "no bound",
+            PolicySystem.THRESHOLD
+                .rule()
+                .map(rule -> rule.withStorageBound(OptionalDouble.empty())),
+            PolicySystem.Memory.USUAL);
+    Traffic traffic = new Traffic("tiny", new int[] {30}, opens);
+    assertThat(PolicySystemRun.of(threshold, traffic, failures).convert() * 60)
+        .as("to the fast code and back")
+        .isCloseTo(43 + 21, within(1e-9));
+  }
+
+  @Test
+  void waitsForTheHottestFilesAreCountedByThemselves() {
+    Ledger ledger = new Ledger(30, HOURS);
+    assertThat(ledger.figures(1).hotDegradedMillis()).isNull();
+    ledger.addReads(2, 10, false);
+    ledger.addReads(1, 2, true);
+    Ledger.Figures figures = ledger.figures(1);
+    assertThat(figures.degradedMillis()).isCloseTo(4 * Ledger.MILLIS_PER_BLOCK, within(1e-6));
+    assertThat(figures.hotDegradedMillis()).isCloseTo(2 * Ledger.MILLIS_PER_BLOCK, within(1e-6));
   }
 
   @Test

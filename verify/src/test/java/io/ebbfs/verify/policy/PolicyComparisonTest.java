@@ -38,7 +38,11 @@ class PolicyComparisonTest {
       Map<String, Ledger.Figures> figures = compare(workload, seed);
       double bounded = figures.get(PolicyComparison.ORACLE).objective();
       double free = figures.get(PolicyComparison.ORACLE_UNBOUND).objective();
+      double net = figures.get(PolicyComparison.ORACLE_NET).net();
       for (String policy : new String[] {PolicySystem.COMPACT, PolicySystem.AUTO}) {
+        assertThat(net)
+            .as("net bytes, %s, seed %d, against %s", workload, seed, policy)
+            .isLessThanOrEqualTo(figures.get(policy).net() + 1e-9);
         assertThat(bounded)
             .as("%s, seed %d, against %s", workload, seed, policy)
             .isLessThanOrEqualTo(figures.get(policy).objective() + 1e-9);

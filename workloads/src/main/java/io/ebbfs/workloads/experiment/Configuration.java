@@ -1,6 +1,7 @@
 package io.ebbfs.workloads.experiment;
 
 import io.ebbfs.workloads.experiment.Experiment.Policy;
+import io.ebbfs.workloads.experiment.Experiment.Prices;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
 import java.util.Locale;
 import java.util.Map;
@@ -30,7 +31,7 @@ final class Configuration {
         POLICIES,
         policies(experiment, system),
         "manager.yaml",
-        manager(system),
+        manager(experiment.policy(), system),
         "namenode.yaml",
         namenode(experiment),
         "raid-node.yaml",
@@ -61,12 +62,24 @@ final class Configuration {
   }
 
   private static String family(Policy policy, Variant system) {
-    return "    family: %s%n    storageBound: %s%n    readHot: %s%n    hysteresis: %s%n"
+    return "    family: %s%n    storageBound: %s%n%s"
         .formatted(
             system.family().orElseThrow(),
             system.bound().map(String::valueOf).orElse("null"),
-            policy.readHot(),
-            plain(policy.hysteresis()));
+            system
+                .prices()
+                .map(prices -> priced(policy, prices))
+                .orElseGet(() -> threshold(policy)));
+  }
+
+  private static String threshold(Policy policy) {
+    return "    readHot: %s%n    hysteresis: %s%n"
+        .formatted(policy.readHot(), plain(policy.hysteresis()));
+  }
+
+  private static String priced(Policy policy, Prices prices) {
+    return "    readHot: auto%n    prices: {storage: %s, reader: %s}%n    waitWhileRead: %dms%n"
+        .formatted(plain(prices.storage()), plain(prices.reader()), policy.waitWhileReadMillis());
   }
 
   private static String policies(Experiment experiment, String codes) {
@@ -82,14 +95,14 @@ final class Configuration {
     return yaml.toString();
   }
 
-  private static String manager(Variant system) {
+  private static String manager(Policy policy, Variant system) {
     return """
-    heat: {halfLife: %dms, pruneEvery: 30s, pruneBelow: 0.0001}
+    heat: {halfLife: %dms, memory: %dms, pruneEvery: 30s, pruneBelow: 0.0001}
     schedule: {evaluateEvery: 2s, sampleEvery: 2s}
     limits: {retryFailedAfter: 10s}
     startup: {requireFailureDomains: true, clusterWait: 60s}
     """
-        .formatted(system.halfLifeMillis());
+        .formatted(system.halfLifeMillis(), policy.memoryMillis());
   }
 
   private static String namenode(Experiment experiment) {

@@ -58,16 +58,33 @@ public record Experiment(
   /**
    * The policy of every system that adapts.
    *
-   * @param readHot in the syntax of policies.yaml
+   * @param readHot the threshold in the syntax of policies.yaml; for systems without prices
+   * @param memoryMillis half-life of the reads that systems with prices remember
+   * @param waitWhileReadMillis how long files may stay replicated because they are read; for
+   *     systems with prices
    */
   public record Policy(
-      long writeColdAfterMillis, long fillWaitMillis, String readHot, double hysteresis) {}
+      long writeColdAfterMillis,
+      long fillWaitMillis,
+      String readHot,
+      double hysteresis,
+      long memoryMillis,
+      long waitWhileReadMillis) {}
+
+  /**
+   * What things are worth to a system with {@code readHot: auto}, in bytes that are moved.
+   *
+   * @param storage one stored byte for one day
+   * @param reader one byte that a reader waits for
+   */
+  public record Prices(double storage, double reader) {}
 
   /**
    * A system, with the settings in which it differs from others.
    *
    * @param family of codes, if it adapts
    * @param code if it has a single code
+   * @param prices if conversions have to earn what they cost; empty for a threshold
    * @param halfLifeMillis of the heat
    * @param smallFiles in place of the value of {@link Data}
    */
@@ -77,6 +94,7 @@ public record Experiment(
       Optional<String> family,
       Optional<String> code,
       Optional<Double> bound,
+      Optional<Prices> prices,
       long halfLifeMillis,
       double smallFiles) {
     /** The description of the system in its results. */
@@ -86,7 +104,8 @@ public record Experiment(
           title,
           family.map(f -> codesOf(f).fast()).or(() -> code).orElse(null),
           family.map(f -> codesOf(f).compact()).or(() -> code).orElse(null),
-          bound.orElse(null));
+          bound.orElse(null),
+          prices.isPresent() ? SystemInfo.AUTO : null);
     }
 
     private static CodeFamily codesOf(String family) {
@@ -115,6 +134,8 @@ public record Experiment(
    * @param convertDuringFaults whether all data is converted during the timetable, into each code
    *     of the system in turn, so that faults meet conversions. Otherwise codes stay frozen
    * @param grep the workload whose files a MapReduce job reads; empty for none
+   * @param recorded whether clients read while data adapts and the timetable is played, and a
+   *     recording is kept. Nothing else is measured then, and all files have whole blocks
    */
   public record Measure(
       int repetitions,
@@ -123,10 +144,11 @@ public record Experiment(
       int diskLosses,
       int readersDuringRepair,
       boolean convertDuringFaults,
-      Optional<String> grep) {}
+      Optional<String> grep,
+      boolean recorded) {}
 
   /** The configuration files of a system's cluster, by path below {@code conf}. */
-  Map<String, String> configuration(Variant system) {
+  public Map<String, String> configuration(Variant system) {
     return Configuration.of(this, system);
   }
 }

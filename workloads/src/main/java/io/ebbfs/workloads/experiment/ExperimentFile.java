@@ -12,6 +12,7 @@ import io.ebbfs.workloads.experiment.Experiment.Cluster;
 import io.ebbfs.workloads.experiment.Experiment.Data;
 import io.ebbfs.workloads.experiment.Experiment.Measure;
 import io.ebbfs.workloads.experiment.Experiment.Policy;
+import io.ebbfs.workloads.experiment.Experiment.Prices;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
 import io.ebbfs.workloads.traffic.Profile;
 import java.nio.file.Path;
@@ -27,6 +28,10 @@ public final class ExperimentFile {
   static final String TRACE = "trace";
 
   private static final int MAX_FILES = 100_000;
+
+  // The defaults of policies.yaml.
+  private static final double STORAGE_PRICE = 0.1;
+  private static final double READER_PRICE = 1;
 
   private final Section top;
   private final Section quick;
@@ -177,7 +182,9 @@ public final class ExperimentFile {
             layers.of("writeColdAfter").durationMillis("writeColdAfter", 5000),
             layers.of("fillWait").durationMillis("fillWait", 5000),
             readHot(layers),
-            layers.of("hysteresis").number("hysteresis", 1, 100).orElse(2));
+            layers.of("hysteresis").number("hysteresis", 1, 100).orElse(2),
+            layers.of("memory").durationMillis("memory", 600_000),
+            layers.of("waitWhileRead").durationMillis("waitWhileRead", 60_000));
     halfLifeMillis = layers.of("halfLife").durationMillis("halfLife", 20_000);
     layers.end();
     return policy;
@@ -261,10 +268,37 @@ public final class ExperimentFile {
             family,
             code,
             bound.isPresent() ? Optional.of(bound.getAsDouble()) : Optional.empty(),
+            prices(section),
             section.durationMillis("halfLife", halfLifeMillis),
             section.number("smallFiles", 0, 1).orElse(data.smallFiles()));
     section.end();
     return system;
+  }
+
+  /** The prices of a system with {@code readHot: auto}; empty for a threshold. */
+  private static Optional<Prices> prices(Section section) {
+    boolean auto = section.isText("readHot", "auto");
+    if (auto && section.text("family").isEmpty()) {
+      section.problem(
+          "readHot", "'readHot: auto' without a family", "only pairs of codes adapt: name one");
+    }
+    if (!auto && section.has("readHot")) {
+      section.problem(
+          "readHot",
+          "a system has no threshold of its own",
+          "write 'readHot: auto', or readHotPerFile or readHotPerMiB below policy");
+    }
+    if (!auto && section.has("prices")) {
+      section.problem(
+          "prices", "prices have no effect with a threshold", "write 'readHot: auto' beside them");
+    }
+    Section values = section.section("prices");
+    Prices prices =
+        new Prices(
+            values.number("storage", 0, 1e6).orElse(STORAGE_PRICE),
+            values.number("reader", 0, 1e6).orElse(READER_PRICE));
+    values.end();
+    return auto ? Optional.of(prices) : Optional.empty();
   }
 
   private Measure measure(Data data) {
@@ -284,7 +318,8 @@ public final class ExperimentFile {
             layers.of("diskLosses").integer("diskLosses", 5, 0, 100),
             layers.of("readersDuringRepair").integer("readersDuringRepair", 2, 0, 16),
             layers.of("convertDuringFaults").flag("convertDuringFaults", false),
-            grep);
+            grep,
+            layers.of("recorded").flag("recorded", false));
     layers.end();
     return measure;
   }

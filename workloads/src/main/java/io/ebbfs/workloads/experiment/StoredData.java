@@ -50,7 +50,10 @@ final class StoredData {
     bench.setServerRate(FAST);
     Path temporary = Files.createDirectories(staging);
     for (String name : experiment.data().workloads()) {
-      Workload workload = workload(name);
+      Workload workload =
+          experiment.measure().recorded()
+              ? workload(name).withWholeBlocks(experiment.cluster().blockBytes())
+              : workload(name);
       Replay replay = new Replay(workload, bench.loader(), "/" + name, experiment.seed());
       workloads.put(name, workload);
       replays.put(name, replay);
@@ -94,18 +97,40 @@ final class StoredData {
 
   /** Opens the files of all workloads at once, each workload at its own pace. */
   void heat() throws InterruptedException, IOException {
+    List<String> failures = play(replay -> replay.open((done, of) -> {}));
+    if (!failures.isEmpty()) {
+      throw new IOException("%d opens failed: %s".formatted(failures.size(), failures.get(0)));
+    }
+  }
+
+  /**
+   * Reads the files of all workloads at once, each workload at its own pace, and compares what is
+   * read with what was stored.
+   *
+   * @return the reads that failed or found other bytes
+   */
+  List<String> read() throws InterruptedException, IOException {
+    return play(replay -> replay.read((done, of) -> {}));
+  }
+
+  /** Works through the reads of a workload. */
+  private interface Player {
+    Replay.Outcome play(Replay replay) throws InterruptedException;
+  }
+
+  /** Works through the reads of all workloads at once; the failures of all of them. */
+  private List<String> play(Player player) throws InterruptedException, IOException {
     ExecutorService threads = Executors.newFixedThreadPool(replays.size());
     try {
       List<Future<Replay.Outcome>> outcomes = new ArrayList<>();
       for (Replay replay : replays.values()) {
-        outcomes.add(threads.submit(() -> replay.open((done, of) -> {})));
+        outcomes.add(threads.submit(() -> player.play(replay)));
       }
+      List<String> failures = new ArrayList<>();
       for (Future<Replay.Outcome> outcome : outcomes) {
-        List<String> failures = outcome.get().failures();
-        if (!failures.isEmpty()) {
-          throw new IOException("%d opens failed: %s".formatted(failures.size(), failures.get(0)));
-        }
+        failures.addAll(outcome.get().failures());
       }
+      return failures;
     } catch (ExecutionException e) {
       throw new IOException("opening the files failed: " + e.getCause(), e);
     } finally {
@@ -162,9 +187,14 @@ final class StoredData {
     return workloads;
   }
 
+  /** The path of a file of a workload in the cluster. */
+  String path(String workload, int file) {
+    return replays.get(workload).remote(file);
+  }
+
   /** The blocks of a file of a workload. */
   List<FileBlock> blocks(String workload, int file) {
-    return blocksOfFile.get(replays.get(workload).remote(file));
+    return blocksOfFile.get(path(workload, file));
   }
 
   /** Reads every file and compares it with the stored bytes. */

@@ -11,6 +11,7 @@ import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.process.BackgroundLoop;
 import io.ebbfs.workloads.experiment.Experiment.Measure;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
+import io.ebbfs.workloads.results.Recording;
 import io.ebbfs.workloads.results.Results;
 import io.ebbfs.workloads.results.Results.Conversion;
 import io.ebbfs.workloads.results.Results.Environment;
@@ -77,6 +78,10 @@ final class SystemRun {
   private ReadMeasurement reads;
   private StorageSampler sampler;
   private DiskSnapshot snapshot;
+  private long startedNanos;
+  private List<WorkloadInfo> infos;
+  private List<Conversion> conversions;
+  private Recording recording;
 
   /**
    * @param directory of its cluster, for the time of the run
@@ -149,23 +154,12 @@ final class SystemRun {
       data = new StoredData(experiment, system, bench, directory.resolve("staging"));
       reads = new ReadMeasurement(experiment, system, bench, random);
       timed("store", data::store);
-      if (system.info().adapts()) {
-        timed("heat", data::heat);
+      if (experiment.measure().recorded()) {
+        timed("recorded", this::record);
+        summarize();
+      } else {
+        measure();
       }
-      try (HeatKeeper keeper = data.keepHeat()) {
-        timed("adapt", this::adapt);
-        timed("freeze", this::freeze);
-      }
-      StateSummary summary = new StateSummary(experiment, bench, data);
-      List<WorkloadInfo> infos = summary.workloads();
-      List<Conversion> conversions = summary.conversions();
-      timed("disks lost", this::diskLosses);
-      timed("snapshot", this::takeSnapshot);
-      timed("servers lost", this::servers);
-      timed("servers lost under load", this::underLoad);
-      timed(
-          experiment.measure().convertDuringFaults() ? Sample.BY_ORDER : "timetable",
-          this::timetable);
       sampler.phase("end");
       return new Results(
           Results.FORMAT,
@@ -181,13 +175,40 @@ final class SystemRun {
           incidents,
           duringIncidents,
           seconds,
-          notes);
+          notes,
+          recording);
     }
+  }
+
+  /** Lets the data adapt, and then measures losses while its codes are frozen. */
+  private void measure() throws IOException, ClusterException, InterruptedException {
+    if (system.info().adapts()) {
+      timed("heat", data::heat);
+    }
+    try (HeatKeeper keeper = data.keepHeat()) {
+      timed("adapt", this::adapt);
+      timed("freeze", this::freeze);
+    }
+    summarize();
+    timed("disks lost", this::diskLosses);
+    timed("snapshot", this::takeSnapshot);
+    timed("servers lost", this::servers);
+    timed("servers lost under load", this::underLoad);
+    timed(
+        experiment.measure().convertDuringFaults() ? Sample.BY_ORDER : "timetable",
+        this::timetable);
+  }
+
+  private void summarize() throws IOException {
+    StateSummary summary = new StateSummary(experiment, bench, data);
+    infos = summary.workloads();
+    conversions = summary.conversions();
   }
 
   private void start() throws IOException, ClusterException, InterruptedException {
     bench =
         Bench.start(directory, experiment.cluster(), experiment.configuration(system), loopback);
+    startedNanos = System.nanoTime();
   }
 
   private String fastCode() {
@@ -230,11 +251,13 @@ final class SystemRun {
   }
 
   private void awaitQuiet(long quietMillis) throws IOException, InterruptedException {
-    // Files are encoded once they are write-cold, and may wait until they fill a stripe.
+    // Files are encoded once they are write-cold, and may wait until they fill a stripe, or while
+    // they are read.
     long limit =
         ADAPT_MILLIS
             + experiment.policy().writeColdAfterMillis()
-            + experiment.policy().fillWaitMillis();
+            + experiment.policy().fillWaitMillis()
+            + (system.prices().isPresent() ? experiment.policy().waitWhileReadMillis() : 0);
     Optional<String> motion =
         ConditionWaiter.within(limit)
             .every(QUIET_POLL_MILLIS)
@@ -443,14 +466,44 @@ final class SystemRun {
       fired = player.fired();
     }
     duringIncidents.addAll(foreground.end());
+    note(fired);
     if (converts) {
       freeze();
       notes.add(
           "%d conversions ended while the timetable was played"
               .formatted(conversionsDone() - before));
     }
+    data.verify();
+  }
+
+  private void note(List<Fired> fired) {
     for (Fired one : fired) {
       incidents.add(new Incident(one.atMillis() / 1000.0, one.what(), one.error()));
+    }
+  }
+
+  // ---- recorded runs ----------------------------------------------------------------------------
+
+  /**
+   * Lets clients read and plays the timetable while the data adapts, and keeps a recording. At the
+   * end the policies stop, and what was begun ends.
+   */
+  private void record() throws IOException, ClusterException, InterruptedException {
+    long countedMillis = (System.nanoTime() - startedNanos) / 1_000_000;
+    try (Recorder recorder = new Recorder(experiment, system, bench, data, countedMillis);
+        FaultPlayer player =
+            new FaultPlayer(experiment.faults(), new FaultInjector(bench.cluster(), random))) {
+      List<String> failures = data.read();
+      if (!failures.isEmpty()) {
+        notes.add("%d reads failed: %s".formatted(failures.size(), failures.get(0)));
+      }
+      player.await(experiment.faults().endMillis() + TIMETABLE_MILLIS);
+      note(player.fired());
+      apply(Configuration.NO_POLICIES);
+      Thread.sleep(POLICIES_MILLIS);
+      LossMeasurement.awaitWhole(bench);
+      awaitQuiet(CALM_MILLIS);
+      recording = recorder.end();
     }
     data.verify();
   }

@@ -46,6 +46,7 @@ final class Paper {
     return fast.equals(system.fast())
         && system.bound() != null
         && system.bound() == bound
+        && !system.weighsCosts()
         && !Systems.isVariant(system);
   }
 

@@ -16,8 +16,8 @@ import java.util.regex.Pattern;
 /**
  * The effect of one setting: it compares systems that differ in this setting alone. A variant is
  * named {@code NAME@KEY=VALUE}. The name of the system that all variants differ from has all
- * settings: {@code NAME@KEY=VALUE@KEY=VALUE...}. Systems of one pair of codes with several bounds
- * are variants of the bound.
+ * settings: {@code NAME@KEY=VALUE@KEY=VALUE...}. Systems of one pair of codes with a threshold and
+ * several bounds are variants of the bound.
  */
 final class Sensitivity {
   private static final Pattern NUMBER = Pattern.compile("(\\d+(?:\\.\\d+)?)([a-zA-Z%]*)");
@@ -68,7 +68,7 @@ final class Sensitivity {
   private static void bounds(Systems systems, Map<String, Map<String, List<Variant>>> settings) {
     Map<String, List<Results>> pairs = new LinkedHashMap<>();
     for (Results r : systems.compared()) {
-      if (r.system().adapts()) {
+      if (r.system().adapts() && !r.system().weighsCosts()) {
         String pair = r.system().fast() + " and " + r.system().compact();
         pairs.computeIfAbsent(pair, p -> new ArrayList<>()).add(r);
       }

@@ -5,7 +5,7 @@ import io.ebbfs.workloads.results.Results.SystemInfo;
 
 /**
  * The look of a system in every plot. The colour stands for its codes. A system with another bound
- * than the paper's is hollow and dashed.
+ * than the paper's, or with prices in place of a threshold, is hollow and dashed.
  *
  * @param colour of CSS
  * @param adapts adapting systems are round, others square

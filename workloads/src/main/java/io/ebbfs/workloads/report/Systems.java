@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** The systems of an experiment. They are recognized by their codes and bound, not by names. */
+/**
+ * The systems of an experiment. They are recognized by their codes, their bound and whether they
+ * weigh costs, not by names.
+ */
 final class Systems {
   static final String RS_10_4 = "RS(10,4)";
 
@@ -47,10 +50,16 @@ final class Systems {
     return at < 0 ? 8 : 4 + at;
   }
 
-  /** Whether a system has the paper's bound for its codes; true if the paper has none. */
+  /**
+   * Whether a system has a threshold, as the paper's have, and the paper's bound for its codes;
+   * true if the paper has none.
+   */
   static boolean isPapers(SystemInfo system) {
     if (!system.adapts()) {
       return true;
+    }
+    if (system.weighsCosts()) {
+      return false;
     }
     return switch (system.fast()) {
       case Codes.PC_FAST -> Objects.equals(system.bound(), PRODUCT_BOUND);
@@ -90,13 +99,14 @@ final class Systems {
   }
 
   /**
-   * The adapting system with this fast code.
+   * The adapting system with this fast code and a threshold.
    *
    * @param bound null for none
    */
   Optional<Results> adapting(String fast, Double bound) {
     return compared().stream()
         .filter(r -> r.system().adapts() && fast.equals(r.system().fast()))
+        .filter(r -> !r.system().weighsCosts())
         .filter(r -> Objects.equals(bound, r.system().bound()))
         .findFirst();
   }

@@ -22,6 +22,8 @@ import java.util.Map;
  * @param duringIncidents reads of whole files during the timetable
  * @param seconds duration of each phase
  * @param notes remarks for the reader of the report
+ * @param recording of a run that was recorded; null for others, and in files that were written
+ *     before this field existed
  */
 public record Results(
     int format,
@@ -37,7 +39,8 @@ public record Results(
     List<Incident> incidents,
     List<TimedRead> duringIncidents,
     Map<String, Double> seconds,
-    List<String> notes) {
+    List<String> notes,
+    Recording recording) {
   /** A list that is missing in a file is empty: its figures were not measured. */
   public Results {
     experiment = experiment == null ? "" : experiment;
@@ -69,8 +72,14 @@ public record Results(
    *     replicas
    * @param compact the code of cold data; null for replicas
    * @param bound stored bytes per byte of encoded data; null for none
+   * @param readHot {@link #AUTO} if conversions have to earn what they cost; null for a threshold,
+   *     for systems that do not adapt, and in files that were written before this field existed
    */
-  public record SystemInfo(String name, String title, String fast, String compact, Double bound) {
+  public record SystemInfo(
+      String name, String title, String fast, String compact, Double bound, String readHot) {
+    /** The value of {@code readHot}, as in policies.yaml. */
+    public static final String AUTO = "auto";
+
     public SystemInfo {
       title = title == null ? name : title;
     }
@@ -78,6 +87,11 @@ public record Results(
     /** Whether data changes its code. */
     public boolean adapts() {
       return fast != null && !fast.equals(compact);
+    }
+
+    /** Whether conversions have to earn what they cost. The paper's systems have thresholds. */
+    public boolean weighsCosts() {
+      return AUTO.equals(readHot);
     }
   }
 

@@ -38,6 +38,15 @@ public record Workload(
     return files.stream().mapToLong(File::bytes).sum();
   }
 
+  /** The same workload with each length rounded up to whole blocks. */
+  public Workload withWholeBlocks(long blockBytes) {
+    List<File> whole =
+        files.stream()
+            .map(f -> new File(f.path(), (f.bytes() + blockBytes - 1) / blockBytes * blockBytes))
+            .toList();
+    return new Workload(name, whole, reads, epochs, durationMillis);
+  }
+
   /** The number of reads of each file in an epoch, by its index. */
   public int[] readsIn(int epoch) {
     int[] counts = new int[files.size()];

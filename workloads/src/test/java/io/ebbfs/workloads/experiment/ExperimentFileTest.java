@@ -74,6 +74,13 @@ class ExperimentFileTest {
   }
 
   @Test
+  void aRunMayBeRecorded() throws Exception {
+    assertThat(read(EXAMPLE, false).measure().recorded()).isFalse();
+    String asked = EXAMPLE.replace("{repetitions: 3}", "{recorded: true}");
+    assertThat(read(asked, false).measure().recorded()).isTrue();
+  }
+
+  @Test
   void quickGoesOverTheRest() throws Exception {
     Experiment read = read(EXAMPLE, true);
     assertThat(read.data().files()).isEqualTo(20);
@@ -97,6 +104,53 @@ class ExperimentFileTest {
     Experiment read = read(EXAMPLE.replace("readHotPerMiB: 0.25", "readHotPerFile: 7"), false);
     assertThat(read.configuration(read.systems().get(0)).get("policies.yaml"))
         .contains("readHot: {perFile: 7.0}");
+  }
+
+  @Test
+  void aSystemMayWeighCosts() throws Exception {
+    String auto =
+        EXAMPLE
+            .replace("halfLife: 10s", "halfLife: 10s, memory: 7m, waitWhileRead: 2m")
+            .replace(
+                "storageBound: 1.5}",
+                "storageBound: 1.5}\n"
+                    + "  - {name: auto, family: product, storageBound: 1.5, readHot: auto,"
+                    + " prices: {storage: 24}}");
+    Experiment read = read(auto, false);
+    Variant threshold = read.systems().get(0);
+    Variant priced = read.systems().get(1);
+    assertThat(priced.prices()).contains(new Experiment.Prices(24, 1));
+    assertThat(priced.info().weighsCosts()).isTrue();
+    assertThat(read.configuration(priced).get("policies.yaml"))
+        .contains(
+            "readHot: auto", "prices: {storage: 24.0, reader: 1.0}", "waitWhileRead: 120000ms")
+        .doesNotContain("hysteresis", "perMiB");
+    assertThat(read.configuration(priced).get("manager.yaml")).contains("memory: 420000ms");
+    assertThat(threshold.info().weighsCosts()).isFalse();
+    assertThat(read.configuration(threshold).get("policies.yaml"))
+        .contains("readHot: {perMiB: 0.25}", "hysteresis")
+        .doesNotContain("prices", "waitWhileRead");
+  }
+
+  @Test
+  void pricesGoWithAutoAndAFamilyOnly() {
+    assertThatThrownBy(
+            () ->
+                read(
+                    """
+                    data: {workloads: [CC1]}
+                    systems:
+                      - {name: a, family: product, prices: {storage: 1}}
+                      - {name: b, code: "RS(6,3)", readHot: auto}
+                      - {name: c, family: product, readHot: 7}
+                      - {name: d, family: product, readHot: auto, prices: {reder: 2}}
+                    """,
+                    false))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("example.yaml:3: prices have no effect with a threshold")
+        .hasMessageContaining("example.yaml:4: 'readHot: auto' without a family")
+        .hasMessageContaining("example.yaml:5: a system has no threshold of its own")
+        .hasMessageContaining("unknown key 'prices.reder'");
   }
 
   @Test

@@ -58,6 +58,25 @@ final class FiguresTest {
     assertThat(systems.all().get(0).system().fast()).isEqualTo(Codes.PC_FAST);
   }
 
+  /** Alphabetically, "auto" comes before the systems that the claims are about. */
+  @Test
+  void claimsAreAboutSystemsWithAThreshold() {
+    Results auto = Synthetic.weighingCosts(Synthetic.product(), "auto");
+    List<Results> all = new ArrayList<>(Synthetic.all());
+    List<Sensitivity.Setting> without = Sensitivity.of(new Systems(all));
+    all.add(auto);
+    Systems systems = new Systems(all);
+    assertThat(systems.product().orElseThrow().system().name()).isEqualTo("pc-1.5");
+    assertThat(systems.compared()).hasSize(all.size());
+    assertThat(Sensitivity.of(systems)).isEqualTo(without);
+    assertThat(Style.of(auto.system()).hollow()).isTrue();
+    assertThat(Improvements.of(systems))
+        .filteredOn(pair -> pair.system().equals("auto"))
+        .hasSize(3)
+        .allSatisfy(pair -> assertThat(pair.paper()).isNull());
+    assertThat(new Systems(List.of(auto)).product()).isEmpty();
+  }
+
   @Test
   void conversionsAreAShareOfAllEncoding() {
     Encoding.Cost cost = Encoding.cost(Synthetic.product());

@@ -182,6 +182,7 @@ final class ReportTest {
             null,
             null,
             null,
+            null,
             null);
     write(List.of(empty));
     assertThat(report()).as(err.toString()).isZero();

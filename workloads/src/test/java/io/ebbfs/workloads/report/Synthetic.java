@@ -58,7 +58,7 @@ final class Synthetic {
   }
 
   static Results system(String name, String title, String fast, String compact, Double bound) {
-    SystemInfo system = new SystemInfo(name, title, fast, compact, bound);
+    SystemInfo system = new SystemInfo(name, title, fast, compact, bound, null);
     return new Results(
         Results.FORMAT,
         "synthetic",
@@ -73,7 +73,8 @@ final class Synthetic {
         List.of(),
         List.of(),
         new LinkedHashMap<>(Map.of("store", 40.0, "adapt", 60.0)),
-        List.of("Made up for a test."));
+        List.of("Made up for a test."),
+        null);
   }
 
   /** The share of the bytes of a workload that its bound allows in the fast code. */
@@ -344,7 +345,15 @@ final class Synthetic {
   /** The same results of another system. */
   static Results named(Results r, String name) {
     SystemInfo s = r.system();
-    return copy(r, new SystemInfo(name, name, s.fast(), s.compact(), s.bound()), r.environment());
+    SystemInfo named = new SystemInfo(name, name, s.fast(), s.compact(), s.bound(), s.readHot());
+    return copy(r, named, r.environment());
+  }
+
+  /** The same results of a system whose conversions have to earn what they cost. */
+  static Results weighingCosts(Results r, String name) {
+    SystemInfo s = r.system();
+    SystemInfo auto = new SystemInfo(name, name, s.fast(), s.compact(), s.bound(), SystemInfo.AUTO);
+    return copy(r, auto, r.environment());
   }
 
   /** The same results, measured at a commit. */
@@ -410,7 +419,8 @@ final class Synthetic {
         r.incidents(),
         r.duringIncidents(),
         r.seconds(),
-        r.notes());
+        r.notes(),
+        r.recording());
   }
 
   static Results withConversions(Results r, List<Conversion> conversions) {
@@ -441,6 +451,7 @@ final class Synthetic {
         incidents,
         duringIncidents,
         r.seconds(),
-        r.notes());
+        r.notes(),
+        r.recording());
   }
 }
