@@ -157,8 +157,7 @@ class NamenodeConfigTest {
     assertThatThrownBy(() -> over(set("trashInterval", "90s")))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("'trashInterval: 90000ms' is no whole number of minutes");
-    assertThatThrownBy(
-            () -> over(set("trashInterval", "1h"), set("trashCheckpointInterval", "2h")))
+    assertThatThrownBy(() -> over(set("trashInterval", "1h"), set("trashCheckpointInterval", "2h")))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("make it at most as long, or 0 for the same");
   }

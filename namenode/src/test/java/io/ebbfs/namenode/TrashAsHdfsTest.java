@@ -18,7 +18,9 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The trash at HDFS's NameNode and at ours: what commands leave there, and what the emptiers do. */
+/**
+ * The trash at HDFS's NameNode and at ours: what commands leave there, and what the emptiers do.
+ */
 class TrashAsHdfsTest {
   private static final DateTimeFormatter CHECKPOINT = DateTimeFormatter.ofPattern("yyMMddHHmmss");
 
@@ -58,8 +60,7 @@ class TrashAsHdfsTest {
 
   @Test
   void commandsMoveAndDeleteAsOnHdfs() throws Exception {
-    String trash =
-        "/user/" + UserGroupInformation.getCurrentUser().getShortUserName() + "/.Trash";
+    String trash = "/user/" + UserGroupInformation.getCurrentUser().getShortUserName() + "/.Trash";
     NamenodePair pair =
         new NamenodePair(
             directory, Map.of("fs.trash.interval", "1440"), Map.of("trashInterval", "1d"));

@@ -148,7 +148,8 @@ public final class RpcEndpoint implements AutoCloseable {
   }
 
   /**
-   * Lets the namenode itself call the methods of ClientProtocol, after all their handlers are there.
+   * Lets the namenode itself call the methods of ClientProtocol, after all their handlers are
+   * there.
    *
    * @param user who makes these calls
    */

@@ -15,7 +15,9 @@ import org.apache.hadoop.ipc.StandbyException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of the trash of users as time passes, with a checkpoint every hour for six hours. */
+/**
+ * What becomes of the trash of users as time passes, with a checkpoint every hour for six hours.
+ */
 class TrashEmptierTest {
   private static final long HOUR = 3_600_000;
   private static final TrashSettings SETTINGS = new TrashSettings(6 * HOUR, HOUR);
@@ -53,13 +55,7 @@ class TrashEmptierTest {
           }
         };
     return new TrashEmptier(
-        names.store,
-        names.reads,
-        names.superuser,
-        ordinary,
-        SETTINGS,
-        names.clock,
-        ZoneOffset.UTC);
+        names.store, names.reads, names.superuser, ordinary, SETTINGS, names.clock, ZoneOffset.UTC);
   }
 
   private void note(String call) throws IOException {
@@ -156,8 +152,7 @@ class TrashEmptierTest {
     names.mkdirs("/user/ann/.Trash/231114231320");
     names.mkdirs("/user/ann/.Trash/231114231320-1");
     pass(HOUR);
-    assertThat(trash("ann"))
-        .containsExactly("231114231320-1/", "231114231320-2/", "231114231320/");
+    assertThat(trash("ann")).containsExactly("231114231320-1/", "231114231320-2/", "231114231320/");
     pass(7 * HOUR);
     assertThat(trash("ann")).isEmpty();
   }

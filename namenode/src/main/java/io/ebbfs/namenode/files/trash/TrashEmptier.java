@@ -19,14 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Empties the trash of all users, {@code /user/NAME/.Trash}, as the emptier of HDFS's NameNode does:
- * whenever the time of day passes a multiple of the checkpoint interval, it deletes checkpoints that
- * are older than the interval of the trash, and renames {@code Current} to a new checkpoint.
+ * Empties the trash of all users, {@code /user/NAME/.Trash}, as the emptier of HDFS's NameNode
+ * does: whenever the time of day passes a multiple of the checkpoint interval, it deletes
+ * checkpoints that are older than the interval of the trash, and renames {@code Current} to a new
+ * checkpoint.
  *
- * <p>A row of the store tells when the last pass began. So a namenode that was down at the time of a
- * pass does it after its start, and another leader begins a pass anew that the last leader has not
- * ended. The first namenode with a trash waits for the next multiple. A clock that is set back or
- * forward to another multiple brings one pass. The names of checkpoints alone tell their age: a
+ * <p>A row of the store tells when the last pass began. So a namenode that was down at the time of
+ * a pass does it after its start, and another leader begins a pass anew that the last leader has
+ * not ended. The first namenode with a trash waits for the next multiple. A clock that is set back
+ * or forward to another multiple brings one pass. The names of checkpoints alone tell their age: a
  * clock that is ahead has them deleted too early. Used by one thread of the namenode that leads.
  */
 public final class TrashEmptier {
@@ -82,8 +83,8 @@ public final class TrashEmptier {
   }
 
   /**
-   * Begins a pass if one is due, or does some more of the pass that is under way. To be called about
-   * once a second, and as long as files may be changed.
+   * Begins a pass if one is due, or does some more of the pass that is under way. To be called
+   * about once a second, and as long as files may be changed.
    *
    * @throws IOException if files or the store cannot be read or changed now; the next call goes on
    */
