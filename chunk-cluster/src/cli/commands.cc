@@ -26,6 +26,7 @@ const std::vector<Command>& Commands() {
       {"df", "[-h] [PATH...]", "h", 0, kAny, RunDf},
       {"du", "[-s] [-h] [-v] [PATH...]", "s h v", 0, kAny, RunDu},
       {"explain", "PATH...", "", 1, kAny, RunExplain},
+      {"expunge", "[-immediate] [-fs URI]", "immediate fs=", 0, 0, RunExpunge},
       {"find", "[PATH...] [-name PATTERN] [-iname PATTERN] [-print] [-print0]", nullptr, 1, kAny,
        RunFind},
       {"get", "[-f] [-p] [-resume] [-t THREADS] [-q WAITING] PATH... LOCAL",

@@ -32,6 +32,7 @@ Result<int> RunRmdir(Shell& shell, Words words);         // names.cc
 Result<int> RunTouch(Shell& shell, Words words);         // touch.cc
 Result<int> RunTouchz(Shell& shell, Words words);        // touch.cc
 Result<int> RunRm(Shell& shell, Words words);            // remove.cc
+Result<int> RunExpunge(Shell& shell, Words words);       // remove.cc
 Result<int> RunChmod(Shell& shell, Words words);         // rights.cc
 Result<int> RunChown(Shell& shell, Words words);         // rights.cc
 Result<int> RunChgrp(Shell& shell, Words words);         // rights.cc

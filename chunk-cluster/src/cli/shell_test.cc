@@ -303,6 +303,88 @@ TEST_F(ShellTest, ForceHidesOnlyThatAPatternHasNoMatch) {
   EXPECT_TRUE(Has(unconfigured, "fs.defaultFS")) << unconfigured.text;
 }
 
+TEST_F(ShellTest, WhatIsRemovedMovesToTheTrash) {
+  const std::string current = "/user/tester/.Trash/Current";
+  namenode_->names["/d/f"] = false;
+  EXPECT_EQ(Run("-rm /d/f").text, "Deleted /d/f\n");
+  namenode_->names["/d/f"] = false;
+  const auto by_configuration = Line("ebbfs -D fs.trash.interval=5 -fs hdfs://127.0.0.1:" +
+                                     std::to_string(port_) + " -rm /d/f");
+  EXPECT_EQ(by_configuration.code, 0) << by_configuration.text;
+  namenode_->trash_minutes = 60;
+  const auto moved = Run("-rm /d/f");
+  EXPECT_EQ(moved.code, 0);
+  EXPECT_TRUE(Has(moved, "Moved: 'hdfs://127.0.0.1:" + std::to_string(port_) + "/d/f' to trash"))
+      << moved.text;
+  EXPECT_EQ(Run("-rm -skipTrash /d/f").text, "Deleted /d/f\n");
+  const std::string rename = "rename2 /d/f " + current + "/d/f";
+  EXPECT_EQ(namenode_->Calls(), (Calls{"delete /d/f", rename, rename, "delete /d/f"}));
+  namenode_->names[current + "/x"] = false;
+  EXPECT_EQ(Run("-rm " + current + "/x").text, "Deleted " + current + "/x\n");
+  namenode_->names["/user"] = true;
+  const auto above = Run("-rm -r /user");
+  EXPECT_EQ(above.code, 1);
+  EXPECT_TRUE(Has(above, "as it contains the trash")) << above.text;
+}
+
+TEST_F(ShellTest, WhatIsInTheTrashAlreadyStays) {
+  const std::string current = "/user/tester/.Trash/Current";
+  namenode_->trash_minutes = 60;
+  namenode_->names["/d/f"] = false;
+  namenode_->names[current + "/d/f"] = false;
+  EXPECT_EQ(Run("-rm /d/f").code, 0);
+  namenode_->names[current + "/d"] = false;
+  EXPECT_EQ(Run("-rm /d/f").code, 0);
+  const auto calls = namenode_->Calls();
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_TRUE(std::regex_match(calls[0], std::regex(".* /user/tester/.*/d/f\\d{13}"))) << calls[0];
+  EXPECT_TRUE(std::regex_match(calls[1], std::regex(".* /user/tester/.*/d\\d{13}/f"))) << calls[1];
+}
+
+TEST_F(ShellTest, ACheckpointBetweenTheCallsOfARemovalDoesNoHarm) {
+  namenode_->trash_minutes = 60;
+  namenode_->names["/d/f"] = false;
+  namenode_->renames_to_refuse = 1;
+  EXPECT_EQ(Run("-rm /d/f").code, 0);
+  EXPECT_EQ(namenode_->Calls(), Calls{"rename2 /d/f /user/tester/.Trash/Current/d/f"});
+  namenode_->renames_to_refuse = 2;
+  const auto failed = Run("-rm /d/f");
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_TRUE(Has(failed, "the parent is gone. Consider using -skipTrash option")) << failed.text;
+  EXPECT_TRUE(Has(failed, "rm: Failed to move hdfs://")) << failed.text;
+}
+
+TEST_F(ShellTest, ExpungeDeletesOldCheckpointsAndMakesOne) {
+  const std::string trash = "/user/tester/.Trash/";
+  EXPECT_EQ(Run("-expunge").text, "");
+  EXPECT_EQ(Run("-expunge all").code, 255);
+  namenode_->trash_minutes = 60;
+  const std::string now = Line("date +%y%m%d%H%M%S").text.substr(0, 12);
+  for (const std::string& name : {std::string("200101000000"), std::string("200101000000-3"),
+                                  std::string("209901000000"), std::string("20010100000"),
+                                  std::string("notes"), std::string("Current"), now}) {
+    namenode_->names[trash + name] = true;
+  }
+  const auto calls_now = [&] {
+    auto calls = namenode_->Calls();
+    for (auto& call : calls) {
+      call = std::regex_replace(call, std::regex("Current (.*/)\\d{12}$"), "Current $1TIME");
+    }
+    return calls;
+  };
+  const auto expunged = Run("-expunge");
+  EXPECT_EQ(expunged.code, 0);
+  EXPECT_TRUE(Has(expunged, "Deleted trash checkpoint: " + trash + "200101000000-3\n"))
+      << expunged.text;
+  const std::string rename = "rename2 " + trash + "Current " + trash + "TIME";
+  Calls expected = {"delete " + trash + "200101000000", "delete " + trash + "200101000000-3",
+                    rename};
+  EXPECT_EQ(calls_now(), expected);
+  EXPECT_EQ(Run("-expunge -immediate -fs hdfs://127.0.0.1:" + std::to_string(port_)).code, 0);
+  expected.insert(expected.end(), {rename, "delete " + trash + now});
+  EXPECT_EQ(calls_now(), expected);
+}
+
 TEST_F(ShellTest, NamesThatAreNoUtf8AreRefused) {
   fs::create_directory(directory_ / "names");
   std::ofstream(directory_ / "names" / "caf\xe8") << "a";

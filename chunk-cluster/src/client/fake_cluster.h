@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -400,6 +401,10 @@ class FakeNamenode {
   int appends_to_refuse = 0;
   // Before an answer to setPermission, on threads of the server: an error is the answer.
   std::function<ebb::Status(const std::string& path)> on_set_permission;
+  // So many calls of rename2 find no directory for the new name.
+  int renames_to_refuse = 0;
+  // The interval of the namenode's trash.
+  std::uint64_t trash_minutes = 0;
   // Calls of these methods end with an exception of this class.
   std::map<std::string, std::string> exceptions;
 
@@ -460,6 +465,16 @@ class FakeNamenode {
             return std::unexpected(
                 Error{ErrorCode::kRemote, "another client writes it",
                       "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException"});
+          }
+          if constexpr (std::is_same_v<Request, hadoop::hdfs::MkdirsRequestProto>) {
+            if (const auto at = names.find(request.src()); at != names.end() && !at->second) {
+              return std::unexpected(Error{ErrorCode::kRemote, request.src() + " is a file",
+                                           "org.apache.hadoop.fs.FileAlreadyExistsException"});
+            }
+          }
+          if (name == "rename2" && renames_to_refuse-- > 0) {
+            return std::unexpected(Error{ErrorCode::kRemote, "the parent is gone",
+                                         "java.io.FileNotFoundException"});
           }
           Response response;
           run(request, response);
@@ -634,6 +649,16 @@ class FakeNamenode {
         "truncate", [this](const auto& request, auto& answer) {
           calls_.push_back(fmt::format("truncate {} {}", request.src(), request.newlength()));
           answer.set_result(request.newlength() == 0);
+        });
+    On<GetServerDefaultsRequestProto, GetServerDefaultsResponseProto>(
+        "getServerDefaults", [this](const auto&, auto& answer) {
+          auto& defaults = *answer.mutable_serverdefaults();
+          defaults.set_blocksize(block_bytes);
+          defaults.set_bytesperchecksum(512);
+          defaults.set_writepacketsize(64 << 10);
+          defaults.set_replication(3);
+          defaults.set_filebuffersize(4096);
+          defaults.set_trashinterval(trash_minutes);
         });
     On<GetFsStatusRequestProto, GetFsStatsResponseProto>(
         "getFsStats", [](const auto&, auto& answer) {

@@ -5,6 +5,7 @@ import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
 import io.ebbfs.namenode.datanodes.ByteRate;
 import io.ebbfs.namenode.datanodes.RebalanceSettings;
+import io.ebbfs.namenode.files.trash.TrashSettings;
 import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.tasks.lifecycle.BackgroundLimits;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
@@ -68,6 +69,7 @@ import java.util.Optional;
  * @param rebalance how the disks are levelled until an operator orders something else
  * @param hostsFile the file with the states of chunk servers, in JSON; empty for none
  * @param includeFile the file with the names of the only servers that may register; empty for none
+ * @param trash how long the trash keeps what users have removed
  */
 public record NamenodeConfig(
     Path data,
@@ -114,7 +116,8 @@ public record NamenodeConfig(
     long leaderTimeout,
     RebalanceSettings rebalance,
     String hostsFile,
-    String includeFile) {
+    String includeFile,
+    TrashSettings trash) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -163,7 +166,8 @@ public record NamenodeConfig(
         2_000,
         RebalanceSettings.DEFAULTS,
         "",
-        "");
+        "",
+        TrashSettings.OFF);
   }
 
   /**
@@ -248,7 +252,8 @@ public record NamenodeConfig(
             top.durationMillis("leaderTimeout", otherwise.leaderTimeout),
             rebalance(top, otherwise.rebalance),
             top.text("hostsFile").orElse(otherwise.hostsFile),
-            top.text("includeFile").orElse(otherwise.includeFile));
+            top.text("includeFile").orElse(otherwise.includeFile),
+            trash(top, otherwise.trash));
     config.check(top);
     return config;
   }
@@ -271,6 +276,12 @@ public record NamenodeConfig(
         top.number("rebalanceThreshold", 0.0001, 0.99).orElse(otherwise.threshold()),
         Math.max(1, top.sizeBytes("rebalanceBytesPerSecond", otherwise.bytesPerSecond())),
         top.integer("rebalanceMoves", otherwise.moves(), 1, 10_000));
+  }
+
+  private static TrashSettings trash(Section top, TrashSettings otherwise) {
+    return new TrashSettings(
+        top.durationMillis("trashInterval", otherwise.intervalMillis()),
+        top.durationMillis("trashCheckpointInterval", otherwise.checkpointMillis()));
   }
 
   /** The limits of one kind of background work. */
@@ -348,8 +359,26 @@ public record NamenodeConfig(
           "'leaderTimeout: " + leaderTimeout + "ms' is too short: a pause of the JVM would end it",
           "write 500ms or more");
     }
+    checkTrash(top);
     if (host.isBlank()) {
       top.problem("host", "'host' is empty", "write an address, such as 127.0.0.1");
+    }
+  }
+
+  private void checkTrash(Section top) {
+    if (!trash.isWholeMinutes()) {
+      top.problem(
+          "trashInterval",
+          "'trashInterval: %dms' is no whole number of minutes, and clients are told minutes"
+              .formatted(trash.intervalMillis()),
+          "write minutes, hours or days, such as 6h");
+    }
+    if (trash.isOn() && trash.checkpointMillis() > trash.intervalMillis()) {
+      top.problem(
+          "trashCheckpointInterval",
+          "trashCheckpointInterval (%d ms) is longer than trashInterval (%d ms)"
+              .formatted(trash.checkpointMillis(), trash.intervalMillis()),
+          "make it at most as long, or 0 for the same");
     }
   }
 
@@ -413,6 +442,7 @@ public record NamenodeConfig(
         leaderTimeout,
         rebalance,
         hostsFile,
-        includeFile);
+        includeFile,
+        trash);
   }
 }

@@ -34,6 +34,7 @@ import io.ebbfs.namenode.files.policies.PolicySatisfier;
 import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
+import io.ebbfs.namenode.files.trash.TrashEmptier;
 import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
@@ -51,6 +52,7 @@ import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.RpcEndpoint.PeerView;
+import io.ebbfs.namenode.rpc.TrashCalls;
 import io.ebbfs.namenode.rpc.UnclearCalls;
 import io.ebbfs.namenode.rpc.audit.AuditLog;
 import io.ebbfs.namenode.rpc.client.BalancerCalls;
@@ -94,6 +96,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.ZoneId;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
@@ -425,6 +428,9 @@ public final class NamenodeServer implements AutoCloseable {
       endpoint(new RpcEndpoint(config.serviceHandlers(), retries), served)
           .start(config.host(), config.servicePort());
     }
+    if (config.trash().isOn()) {
+      emptyTrash(config, store, files, superuser, timeOfDay, lead.term(), cluster);
+    }
     endpoint.start(config.host(), config.port()); // last: nothing can fail after it
     fsck =
         new Fsck(
@@ -443,6 +449,34 @@ public final class NamenodeServer implements AutoCloseable {
             config.data().toFile()::getUsableSpace,
             loops);
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
+  }
+
+  private void emptyTrash(
+      NamenodeConfig config,
+      MetadataStore store,
+      FileServices files,
+      Caller.Superuser superuser,
+      Clock timeOfDay,
+      LeaderTerm term,
+      DatanodeRegistry cluster) {
+    TrashEmptier emptier =
+        new TrashEmptier(
+            store,
+            files.reads(),
+            superuser,
+            new TrashCalls(endpoint.ownCalls(superuser.user())),
+            config.trash(),
+            timeOfDay,
+            ZoneId.systemDefault());
+    every(
+        1_000,
+        "trash",
+        () -> {
+          term.require();
+          if (!cluster.inSafeMode()) {
+            emptier.tick();
+          }
+        });
   }
 
   /** The user of this process, and its group. */
@@ -610,7 +644,7 @@ public final class NamenodeServer implements AutoCloseable {
         (short) config.replication(),
         4096,
         false,
-        0,
+        config.trash().intervalMinutes(),
         DataChecksum.Type.CRC32C,
         "");
   }

@@ -12,6 +12,7 @@ import java.security.PrivilegedExceptionAction;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
@@ -39,11 +40,18 @@ class AuditAndMetricsTest {
 
   @BeforeEach
   void start() throws Exception {
-    List<Override> settings =
-        List.of(
-            new Override("test", "data", directory.resolve("data").toString()),
-            new Override("test", "port", "0"),
-            new Override("test", "auditLog", audit().toString()));
+    startWith(Map.of());
+  }
+
+  /**
+   * @param more settings by their names
+   */
+  private void startWith(Map<String, String> more) throws Exception {
+    List<Override> settings = new ArrayList<>();
+    settings.add(new Override("test", "data", directory.resolve("data").toString()));
+    settings.add(new Override("test", "port", "0"));
+    settings.add(new Override("test", "auditLog", audit().toString()));
+    more.forEach((name, value) -> settings.add(new Override("test", name, value)));
     NamenodeConfig config = NamenodeConfig.of(Optional.empty(), settings, Optional.empty());
     namenode = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
@@ -160,6 +168,30 @@ class AuditAndMetricsTest {
             "cmd=getErasureCodingPolicy\tsrc=/d/coded\tdst=null\tperm=null",
             "cmd=unsetErasureCodingPolicy\tsrc=/d/coded\tdst=null\tperm=null",
             "cmd=safemode_enter\tsrc=null\tdst=null\tperm=null");
+  }
+
+  @Test
+  void theTrashIsEmptiedByCallsOfTheSuperuser() throws Exception {
+    namenode.close();
+    startWith(Map.of("trashInterval", "1m", "trashCheckpointInterval", "1s"));
+    try (DistributedFileSystem client = client()) {
+      client.mkdirs(path("/staging/ann/.Trash/Current"));
+      client.mkdirs(path("/staging/ann/.Trash/200101000000"));
+      client.rename(path("/staging"), path("/user"));
+      Await.until("the trash is emptied", () -> !client.exists(path("/user/ann/.Trash/Current")));
+      String counted = "ebbfs_namenode_calls_total{method=\"rename2\"} 1\n";
+      Await.until("it is counted", () -> namenode.state().metrics().contains(counted));
+    }
+    namenode.close();
+
+    assertThat(lines().stream().map(line -> line.replaceAll("\\d{12}", "TIME")))
+        .containsSubsequence(
+            "allowed=true\tcmd=delete\tsrc=/user/ann/.Trash/TIME\tdst=null\tperm=null",
+            "allowed=true\tcmd=rename (options=[NONE])\tsrc=/user/ann/.Trash/Current"
+                + "\tdst=/user/ann/.Trash/TIME\tperm=null");
+    assertThat(Files.readString(audit()))
+        .contains(
+            "ugi=" + UserGroupInformation.getCurrentUser().getShortUserName() + " (auth:SIMPLE)");
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.namenode.NamenodeConfig.Override;
 import io.ebbfs.namenode.datanodes.ByteRate;
 import io.ebbfs.namenode.datanodes.RebalanceSettings;
+import io.ebbfs.namenode.files.trash.TrashSettings;
 import io.ebbfs.namenode.tasks.lifecycle.BackgroundLimits;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
 import java.nio.file.Files;
@@ -69,7 +70,8 @@ class NamenodeConfigTest {
             2_000,
             new RebalanceSettings(true, 0.5, 1, 1),
             "x",
-            "x");
+            "x",
+            new TrashSettings(60_000, 60_000));
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());
@@ -144,6 +146,20 @@ class NamenodeConfigTest {
                     set("reportsAtOnce", "6")))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("serviceHandlers (6) is not above reportsAtOnce (6)");
+  }
+
+  @Test
+  void theTrashKeepsFilesForMinutesAndHasACheckpointInThatTime() throws Exception {
+    NamenodeConfig config = over(set("trashInterval", "6h"), set("trashCheckpointInterval", "90s"));
+    assertThat(config.trash()).isEqualTo(new TrashSettings(21_600_000, 90_000));
+    assertThat(NamenodeServer.defaults(config).getTrashInterval()).isEqualTo(360);
+    assertThat(NamenodeServer.defaults(NamenodeConfig.defaults()).getTrashInterval()).isZero();
+    assertThatThrownBy(() -> over(set("trashInterval", "90s")))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("'trashInterval: 90000ms' is no whole number of minutes");
+    assertThatThrownBy(() -> over(set("trashInterval", "1h"), set("trashCheckpointInterval", "2h")))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("make it at most as long, or 0 for the same");
   }
 
   @Test

@@ -119,7 +119,8 @@ class StockDataNodesTest {
             2_000,
             d.rebalance(),
             d.hostsFile(),
-            d.includeFile());
+            d.includeFile(),
+            d.trash());
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc;
 
 import io.ebbfs.namenode.rpc.server.MethodHandler;
+import io.ebbfs.namenode.rpc.server.OwnCalls;
 import io.ebbfs.namenode.rpc.server.RetryAnswers;
 import io.ebbfs.namenode.rpc.server.RpcProtocols;
 import io.ebbfs.namenode.rpc.server.RpcProtocols.Traits;
@@ -146,7 +147,17 @@ public final class RpcEndpoint implements AutoCloseable {
     protocols.wrap(ClientNamenodeProtocolPB.class, around);
   }
 
-  /** The same for DatanodeProtocol. */
+  /**
+   * Lets the namenode itself call the methods of ClientProtocol, after all their handlers are
+   * there.
+   *
+   * @param user who makes these calls
+   */
+  public OwnCalls ownCalls(String user) {
+    return protocols.ownCalls(ClientNamenodeProtocolPB.class, user);
+  }
+
+  /** Lets something run around each method of DatanodeProtocol, in the same way. */
   public void wrapDatanodeMethods(BiFunction<String, MethodHandler, MethodHandler> around) {
     protocols.wrap(DatanodeProtocolPB.class, around);
   }

@@ -107,6 +107,11 @@ public final class RpcProtocols {
     replace(type, method, new ForwardedCallHandler(run, key, clockMillis));
   }
 
+  /** Lets this process itself call the methods of a protocol, of which all handlers are there. */
+  public OwnCalls ownCalls(Class<?> type, String user) {
+    return new OwnCalls(protocols.get(RPC.getProtocolName(type)).methods(), user);
+  }
+
   private void put(Protocol protocol, RpcMethod method) {
     protocol.methods().put(method.name(), method);
     byte[] header =
