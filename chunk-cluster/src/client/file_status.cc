@@ -32,6 +32,7 @@ FileStatus ToFileStatus(const HdfsFileStatusProto& proto) {
   status.file_id = proto.fileid();
   status.has_acl = (proto.flags() & HdfsFileStatusProto::HAS_ACL) != 0;
   status.encrypted = proto.has_fileencryptioninfo();
+  status.snapshottable = (proto.flags() & HdfsFileStatusProto::SNAPSHOT_ENABLED) != 0;
   if (proto.has_ecpolicy()) status.erasure = ToErasurePolicy(proto.ecpolicy());
   return status;
 }

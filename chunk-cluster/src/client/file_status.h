@@ -29,6 +29,8 @@ struct FileStatus {
   std::uint64_t file_id = 0;
   bool has_acl = false;
   bool encrypted = false;
+  // Whether snapshots of the directory may be taken.
+  bool snapshottable = false;
   // The policy of HDFS by which clients encode the file, or the files of the directory.
   std::optional<ErasurePolicy> erasure;
 

@@ -17,6 +17,7 @@ constexpr std::uint32_t kOverwrite = 2;
 constexpr std::uint32_t kAppend = 4;
 // A day: a longer time says that nobody else changes anything.
 constexpr std::int64_t kMostKeptMillis = 24 * 3600 * 1000;
+constexpr std::uint32_t kShouldReplicate = 128;
 constexpr char kUnknownEncryption[] =
     "org.apache.hadoop.hdfs.UnknownCryptoProtocolVersionException";
 
@@ -223,7 +224,8 @@ Result<std::unique_ptr<OutputStream>> FileSystem::Create(const std::string& path
   request.mutable_masked()->set_perm(options.mode & ~umask_);
   request.mutable_unmasked()->set_perm(options.mode);
   request.set_clientname(leases_.client_name());
-  request.set_createflag(kCreate | (options.overwrite ? kOverwrite : 0));
+  request.set_createflag(kCreate | (options.overwrite ? kOverwrite : 0) |
+                         (options.replicated ? kShouldReplicate : 0));
   request.set_createparent(options.make_parents);
   request.set_replication(options.replication != 0 ? options.replication : replication_);
   request.set_blocksize(options.block_bytes != 0 ? options.block_bytes : block_bytes_);

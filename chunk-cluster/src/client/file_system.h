@@ -38,6 +38,8 @@ struct CreateOptions {
   std::uint32_t replication = 0;
   std::uint64_t block_bytes = 0;
   std::uint32_t mode = 0666;
+  // The file has replicas also below a directory with an erasure coding policy.
+  bool replicated = false;
 };
 
 // Thread-safe. All paths are absolute. No answer of a namenode is cached, except for CachedStat().
@@ -133,6 +135,7 @@ class FileSystem {
   [[nodiscard]] Result<bool> Truncate(const std::string& path, std::uint64_t length);
 
   [[nodiscard]] NamenodeConnection& namenode() { return namenode_; }
+  [[nodiscard]] LeaseRenewer& leases() { return leases_; }
   // The holder of the leases of this client's files. No other client has this name.
   [[nodiscard]] const std::string& client_name() const { return leases_.client_name(); }
   [[nodiscard]] const Configuration& configuration() const { return configuration_; }

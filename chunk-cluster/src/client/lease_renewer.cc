@@ -3,22 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <random>
 
 #include "ClientNamenodeProtocol.pb.h"
 
 namespace ebb::client {
 
-namespace {
-
-// A lease may be taken over after a minute without a renewal.
-constexpr auto kInterval = std::chrono::seconds(20);
-
-}  // namespace
-
-LeaseRenewer::LeaseRenewer(NamenodeConnection& namenode)
+LeaseRenewer::LeaseRenewer(NamenodeConnection& namenode, Timeout interval)
     : namenode_(namenode),
+      interval_(interval),
       client_name_(fmt::format("DFSClient_EBB_{:08x}_{}", std::random_device()(), getpid())) {}
 
 LeaseRenewer::~LeaseRenewer() {
@@ -33,29 +26,34 @@ LeaseRenewer::~LeaseRenewer() {
   }
 }
 
-void LeaseRenewer::OnOpen() {
+void LeaseRenewer::OnOpen(const std::string& holder) {
   const std::lock_guard lock(mutex_);
-  ++open_;
+  ++open_[holder];
   if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
 }
 
-void LeaseRenewer::OnClose() {
+void LeaseRenewer::OnClose(const std::string& holder) {
   const std::lock_guard lock(mutex_);
-  --open_;
+  const auto at = open_.find(holder);
+  if (at != open_.end() && --at->second == 0) open_.erase(at);
 }
 
 void LeaseRenewer::Run() {
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kInterval, [&] { return stopping_; })) {
-    if (open_ == 0) continue;
+  while (!changed_.wait_for(lock, interval_, [&] { return stopping_; })) {
+    const auto holders = open_;
     lock.unlock();
-    hadoop::hdfs::RenewLeaseRequestProto request;
-    request.set_clientname(client_name_);
-    hadoop::hdfs::RenewLeaseResponseProto response;
-    // The next round tries again. If the lease is lost, the next call of a writer tells so.
-    (void)namenode_.Call("renewLease", request, response);
+    for (const auto& [holder, files] : holders) Renew(holder);
     lock.lock();
   }
+}
+
+void LeaseRenewer::Renew(const std::string& holder) {
+  hadoop::hdfs::RenewLeaseRequestProto request;
+  request.set_clientname(holder);
+  hadoop::hdfs::RenewLeaseResponseProto response;
+  // The next round tries again. If the lease is lost, the next call of a writer tells so.
+  (void)namenode_.Call("renewLease", request, response);
 }
 
 }  // namespace ebb::client
