@@ -31,15 +31,7 @@ public record PlacementDisk(
       long capacityBytes,
       long freeBytes,
       double load) {
-    this(
-        storageUuid,
-        serverUuid,
-        rack,
-        capacityBytes,
-        freeBytes,
-        load,
-        false,
-        TargetGrade.GOOD);
+    this(storageUuid, serverUuid, rack, capacityBytes, freeBytes, load, false, TargetGrade.GOOD);
   }
 
   /**

@@ -431,8 +431,7 @@ public final class Rebalancer {
   private Stream<BalancePlan.Disk> targets(
       BalancePlan plan, BalancePlan.Disk source, long lengthBytes) {
     return plan.targets(source, lengthBytes).stream()
-        .filter(
-            disk -> cluster.disk(disk.storageUuid()).filter(TargetGrader::errs).isEmpty());
+        .filter(disk -> cluster.disk(disk.storageUuid()).filter(TargetGrader::errs).isEmpty());
   }
 
   private static Set<String> replaced(Set<String> holders, String from, String to) {

@@ -265,11 +265,8 @@ final class ReplicaTargetChooser {
   /** A server in another rack than the replicas so far, with a disk that is busy, or else errs. */
   private OptionalInt inOtherRack(Draft draft, Ask ask) {
     OptionalInt busy =
-        inOtherRack(
-            draft, ask, disk -> choice.grader.of(disk).isNoWorseThan(TargetGrade.BUSY));
-    return busy.isPresent()
-        ? busy
-        : inOtherRack(draft, ask, disk -> !TargetGrader.isFull(disk));
+        inOtherRack(draft, ask, disk -> choice.grader.of(disk).isNoWorseThan(TargetGrade.BUSY));
+    return busy.isPresent() ? busy : inOtherRack(draft, ask, disk -> !TargetGrader.isFull(disk));
   }
 
   private OptionalInt inOtherRack(Draft draft, Ask ask, Predicate<Disk> allowed) {
@@ -293,8 +290,7 @@ final class ReplicaTargetChooser {
     List<String> racks = draft.racks();
     OptionalInt inOneRack = OptionalInt.empty();
     for (TargetGrade worst : choice.grader.bad()) {
-      OptionalInt next =
-          next(racks, server -> fits(server, ask, draft.taken(), worst), ask.now());
+      OptionalInt next = next(racks, server -> fits(server, ask, draft.taken(), worst), ask.now());
       if (next.isPresent() && !leavesOneRack(next, racks)) {
         return next;
       }
@@ -352,8 +348,7 @@ final class ReplicaTargetChooser {
     Server server = choice.servers.get(index);
     return !taken.contains(server.uuid())
         && server.disks().stream()
-            .anyMatch(
-                disk -> hasRoom(disk, ask) && choice.grader.of(disk).isNoWorseThan(worst))
+            .anyMatch(disk -> hasRoom(disk, ask) && choice.grader.of(disk).isNoWorseThan(worst))
         && !cluster.isOverdue(server);
   }
 

@@ -41,8 +41,7 @@ class BusyDiskPlacementTest {
   /** What a heartbeat of the server says about its queues; the next one shows the effect. */
   private void queued(String server, Map<String, Double> calls) throws IOException {
     HeartbeatRequestProto.Builder heartbeat = heartbeat(server);
-    calls.forEach(
-        (disk, queued) -> heartbeat.addReports(report(disk, QueuedCalls.FIELD, queued)));
+    calls.forEach((disk, queued) -> heartbeat.addReports(report(disk, QueuedCalls.FIELD, queued)));
     send(heartbeat);
   }
 

@@ -106,8 +106,7 @@ class QueuedCallsTest {
             DatanodeStorageProto.newBuilder()
                 .setStorageUuid(disk)
                 .setStorageType(StorageTypeProto.DISK))
-        .setUnknownFields(
-            UnknownFieldSet.newBuilder().addField(number, field.build()).build())
+        .setUnknownFields(UnknownFieldSet.newBuilder().addField(number, field.build()).build())
         .build();
   }
 }

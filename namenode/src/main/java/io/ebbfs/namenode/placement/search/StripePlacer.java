@@ -212,8 +212,7 @@ public final class StripePlacer {
     return byGrade(
         withSpace(disks, lengthBytes),
         takers ->
-            placeMissing(
-                code, mergesInto, members, missing, lengthBytes, takers, disks, seed));
+            placeMissing(code, mergesInto, members, missing, lengthBytes, takers, disks, seed));
   }
 
   private static PlacementResult placeMissing(

@@ -52,8 +52,7 @@ class TargetDiskChooserTest {
               errors);
       servers.put(
           uuid,
-          new Server(
-              uuid, uuid, "127.0.0.1", 1, 2, 3, "/rack", true, 0, transfers, List.of(disk)));
+          new Server(uuid, uuid, "127.0.0.1", 1, 2, 3, "/rack", true, 0, transfers, List.of(disk)));
     }
 
     @Override
