@@ -68,8 +68,8 @@ class BlockReporter {
 
   // A full report is due, whatever the schedule says.
   void RequestFullReport();
-  // Changes that wait because a report failed are told at once. Other changes never wait, so without
-  // such changes nothing is sent.
+  // Changes that wait because a report failed are told at once. Other changes never wait, so
+  // without such changes nothing is sent.
   void RequestIncrementalReport();
   // A full report is due, and no lease was granted for it.
   [[nodiscard]] bool WantsLease() const;

@@ -73,11 +73,10 @@ RpcHandler ForSuperuser(RpcHandler handler) {
 
 // A call for what chunk servers do not have. The user is told why, whatever the request is.
 RpcHandler Refusal(std::string reason) {
-  return
-      [reason = std::move(reason)](const RpcCaller&, std::string_view) -> Result<std::string> {
-        return std::unexpected(
-            Error{ErrorCode::kUnsupported, reason, "java.lang.UnsupportedOperationException"});
-      };
+  return [reason = std::move(reason)](const RpcCaller&, std::string_view) -> Result<std::string> {
+    return std::unexpected(
+        Error{ErrorCode::kUnsupported, reason, "java.lang.UnsupportedOperationException"});
+  };
 }
 
 // docs/protocols.md ("Refused calls") lists them.
@@ -85,8 +84,8 @@ void RegisterRefusals(RpcHandlers& handlers) {
   handlers["getBlockLocalPathInfo"] = Refusal(
       "a chunk server tells no paths of its replicas: set dfs.client.use.legacy.blockreader.local "
       "to false, and use dfs.domain.socket.path for short-circuit reads");
-  handlers["shutdownDatanode"] = ForSuperuser(
-      Refusal("a chunk server is not stopped by a call: stop its process"));
+  handlers["shutdownDatanode"] =
+      ForSuperuser(Refusal("a chunk server is not stopped by a call: stop its process"));
   handlers["refreshNamenodes"] = ForSuperuser(
       Refusal("a chunk server reads the addresses of its namenodes when it starts: change "
               "'namenodes' in cluster.yaml and restart its process"));

@@ -22,9 +22,9 @@ struct ClientDatanodeParts {
 };
 
 // Offers the visible length of a block that is being written, facts about this server, its volumes,
-// the bandwidth of a balancer, the request for a block report, and the eviction of writers. Volumes,
-// reports and eviction are for the superuser. Each other call is refused with a reason and a remedy.
-// `store` outlives the server.
+// the bandwidth of a balancer, the request for a block report, and the eviction of writers.
+// Volumes, reports and eviction are for the superuser. Each other call is refused with a reason and
+// a remedy. `store` outlives the server.
 void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
                                     ClientDatanodeParts parts);
 

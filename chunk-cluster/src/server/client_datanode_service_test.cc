@@ -52,10 +52,14 @@ class ClientDatanodeTest : public ::testing::Test {
                      "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol", 1, user)
         .Call(call, request, response);
   }
-  // The class of the exception, for a request without fields.
-  std::string ExceptionOf(const std::string& user, const std::string& call) {
+  // The answer to a request without fields.
+  Status Ask(const std::string& user, const std::string& call) {
     EvictWritersResponseProto response;
-    const auto answer = CallAs(user, call, EvictWritersRequestProto(), response);
+    return CallAs(user, call, EvictWritersRequestProto(), response);
+  }
+  // The class of the exception.
+  std::string ExceptionOf(const std::string& user, const std::string& call) {
+    const auto answer = Ask(user, call);
     return answer ? "" : answer.error().exception_class;
   }
   Status Trigger(bool incremental) {
@@ -96,7 +100,7 @@ TEST_F(ClientDatanodeTest, AUserWhoIsRefusedSetsNothingOff) {
       << refused.error().message;
   EXPECT_NE(refused.error().message.find("call as " + UserOfProcess()), std::string::npos)
       << refused.error().message;
-  EXPECT_EQ(ExceptionOf("nobody-else", "evictWriters").empty(), false);
+  EXPECT_NE(ExceptionOf("nobody-else", "evictWriters"), "");
   EXPECT_EQ(full_, 0);
   EXPECT_EQ(evicted_, 0U);
 }
@@ -117,13 +121,18 @@ TEST_F(ClientDatanodeTest, TheVersionIsThatOfHdfs) {
   EXPECT_EQ(response.localinfo().softwareversion(), "3.5.0");
 }
 
-TEST_F(ClientDatanodeTest, ThePageOfProtocolsListsTheRefusedCalls) {
+TEST_F(ClientDatanodeTest, ThePageOfProtocolsListsTheRefusedCallsAndEachHasARemedy) {
   std::set<std::string> refused;
   for (const auto& calls : {kCallsOfTheSuperuser, kCallsOfEverybody}) {
     for (const auto& call : calls) {
-      const auto exception = ExceptionOf(UserOfProcess(), call);
-      EXPECT_EQ(exception.find("RpcNoSuchMethodException"), std::string::npos) << call;
-      if (exception == "java.lang.UnsupportedOperationException") refused.insert(call);
+      const auto answer = Ask(UserOfProcess(), call);
+      if (answer) continue;
+      const auto& error = answer.error();
+      EXPECT_EQ(error.exception_class.find("RpcNoSuchMethod"), std::string::npos) << call;
+      if (error.exception_class != "java.lang.UnsupportedOperationException") continue;
+      refused.insert(call);
+      EXPECT_NE(error.exception_message.find(": "), std::string::npos)
+          << call << ": no remedy follows the reason: " << error.message;
     }
   }
   // A row of the page has the names of some calls, each between two marks, in its second cell.

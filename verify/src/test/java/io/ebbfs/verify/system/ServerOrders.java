@@ -21,8 +21,8 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 
 /**
- * Orders of the stock {@code hdfs dfsadmin} to chunk servers, and what they bring about. Each method
- * gives an order and waits for its effect.
+ * Orders of the stock {@code hdfs dfsadmin} to chunk servers, and what they bring about. Each
+ * method gives an order and waits for its effect.
  */
 final class ServerOrders {
   private static final ConditionWaiter WAITER = ConditionWaiter.within(60_000);
@@ -38,7 +38,7 @@ final class ServerOrders {
     this.files = files;
   }
 
-  private String order(String... words) throws ExecutionException, InterruptedException, IOException {
+  private String order(String... words) throws ExecutionException, InterruptedException {
     List<String> answer = tool.request("dfsadmin", words).get();
     assertThat(answer.get(0)).as("%s: %s", List.of(words), answer).isEqualTo("0");
     return answer.get(1);

@@ -143,8 +143,8 @@ public final class BalancerCalls implements NamenodeProtocol {
     return new UnsupportedOperationException(
         "EbbFS does not support the call "
             + call
-            + " of NamenodeProtocol: there is no edit log to copy: 'ebb backup' takes a backup of the"
-            + " metadata");
+            + " of NamenodeProtocol: there is no edit log to copy: 'ebb backup' takes a backup of"
+            + " the metadata");
   }
 
   @Override

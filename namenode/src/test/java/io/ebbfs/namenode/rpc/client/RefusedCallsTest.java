@@ -60,7 +60,8 @@ class RefusedCallsTest {
 
   @Test
   void thePageListsTheCallsOfClientsThatAreRefused() throws IOException {
-    assertThat(listed("ClientProtocol")).isEqualTo(new TreeSet<>(UnsupportedCalls.REASONS.keySet()));
+    assertThat(listed("ClientProtocol"))
+        .isEqualTo(new TreeSet<>(UnsupportedCalls.REASONS.keySet()));
     Set<String> refused =
         Arrays.stream(UnsupportedCalls.class.getDeclaredMethods())
             .filter(method -> Modifier.isPublic(method.getModifiers()))
