@@ -583,6 +583,52 @@ class StockClientSystemTest {
   }
 
   @Test
+  void ourShellFillsAndEmptiesTheTrashAsOnHdfs() throws Exception {
+    String trash = "/user/" + System.getProperty("user.name") + "/.Trash";
+    String on = "-Dfs.trash.interval=60 ";
+    Path local = Files.createDirectories(test.directory().resolve("trash"));
+    NativeShell ours = nativeShell();
+    try (ToolProcess hdfs = commands(local, false)) {
+      for (String command :
+          List.of(
+              "-rm -r -f -skipTrash " + trash,
+              "-mkdir -p /trashed/a/b",
+              "-touchz /trashed/f /trashed/a/g",
+              on + "-rm /trashed/f",
+              "-touchz /trashed/f",
+              on + "-rm /trashed/f",
+              on + "-rm -skipTrash /trashed/a/g",
+              on + "-rm -r /trashed",
+              on + "-rm -r /user",
+              on + "-rm " + trash + "/Current/trashed/f",
+              on + "-expunge",
+              "-touchz /trashed",
+              on + "-rm /trashed",
+              "-mkdir /trashed",
+              "-touchz /trashed/h",
+              on + "-rm /trashed/h",
+              on + "-expunge",
+              "-expunge",
+              "-expunge -immediate")) {
+        String[] words = command.split(" ");
+        assertThat(ours.run(words).get(0))
+            .as(command)
+            .isEqualTo(hdfs.request("dfs", words).get().get(0));
+        assertThat(withoutTimes(ours.run("-ls", "-R", trash)))
+            .as("after %s", command)
+            .isEqualTo(withoutTimes(hdfs.request("dfs", "-ls", "-R", trash).get()));
+      }
+    }
+  }
+
+  private static String withoutTimes(List<String> answer) {
+    return String.join("\n", answer)
+        .replaceAll("\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d", "TIME")
+        .replaceAll("\\d{13}", "MILLIS")
+        .replaceAll("\\d{12}(-\\d+)?", "CHECKPOINT");
+  }
+
+  @Test
   void aWriterOutlivesTheLossOfAServerOfItsPipeline() throws Exception {
     Path file = randomFile(24 * BLOCK);
     var stored = client.put(file, "/survives");
