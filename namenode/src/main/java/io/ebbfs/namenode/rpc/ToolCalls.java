@@ -37,8 +37,9 @@ import org.apache.hadoop.tools.protocolPB.GetUserMappingsProtocolServerSideTrans
 
 /**
  * The small protocols of HDFS's tools: {@code hdfs groups}, and the options {@code -refresh...} and
- * {@code -reconfig} of {@code hdfs dfsadmin}. They concern the process that is asked, so every namenode answers them,
- * whether it leads or not. As in HDFS, every user may call them. Thread-safe.
+ * {@code -reconfig} of {@code hdfs dfsadmin}. They concern the process that is asked, so every
+ * namenode answers them, whether it leads or not. As in HDFS, every user may call them.
+ * Thread-safe.
  */
 final class ToolCalls
     implements GetUserMappingsProtocol,
