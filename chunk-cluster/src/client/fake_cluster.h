@@ -80,6 +80,8 @@ class FakeDatanode {
   std::atomic<bool> stalls_reads = false;
   // Reads send a packet of so many bytes, and nothing more. A multiple of 512.
   std::atomic<int> bytes_until_stall = 1'000'000'000;
+  // Serves record appends, on the thread of their connection. Set before the first connection.
+  std::function<Status(Socket&, SocketReader&)> append_records;
 
   std::string Bytes(std::uint64_t block) {
     const std::lock_guard lock(mutex_);
@@ -127,6 +129,9 @@ class FakeDatanode {
     const auto operation = static_cast<transfer::Operation>(head[2]);
     if (operation == transfer::Operation::kReadBlock) return ServeRead(socket, reader);
     if (operation == transfer::Operation::kTransferBlock) return ServeTransfer(socket, reader);
+    if (operation == transfer::Operation::kAppendRecords && append_records) {
+      return append_records(socket, reader);
+    }
     hadoop::hdfs::OpWriteBlockProto op;
     EBB_TRY(transfer::ReadMessage(reader, op, kPatience));
     {

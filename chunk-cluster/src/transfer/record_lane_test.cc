@@ -1,12 +1,10 @@
 // Record appends of many writers to lanes, over servers on loopback.
 #include "transfer/record_lane.h"
 
-#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <system_error>
@@ -14,61 +12,19 @@
 
 #include "common/bytes.h"
 #include "common/crc32c.h"
-#include "disk/faulty_file_system.h"
-#include "disk/test_support.h"
+#include "transfer/lane_node.h"
 #include "transfer/record_append.h"
-#include "transfer/server.h"
 #include "transfer/wire.h"
 
 namespace ebb::transfer {
 namespace {
 
-using namespace ebb::testing;
 using hadoop::hdfs::DatanodeIDProto;
 
 constexpr Timeout kLaneTestPatience = std::chrono::seconds(20);
 constexpr std::uint64_t kBlockId = 7;
 constexpr std::uint64_t kLedgerId = 8;
 constexpr std::uint64_t kStamp = 1001;
-
-struct LaneNode {
-  explicit LaneNode(std::size_t max_lanes = 4) {
-    store = OpenStore(files, {directory / "a"});
-    TransferServer::Options options;
-    options.max_lanes = max_lanes;
-    server = std::make_unique<TransferServer>(options, *store, nullptr);
-    EXPECT_TRUE(server->Listen());
-    server->Serve();
-  }
-  DatanodeIDProto id() const {
-    DatanodeIDProto id;
-    id.set_ipaddr("127.0.0.1");
-    id.set_hostname("127.0.0.1");
-    id.set_datanodeuuid(store->server_uuid());
-    id.set_xferport(server->port());
-    id.set_infoport(0);
-    id.set_ipcport(0);
-    return id;
-  }
-  // The bytes that a reader may see, out of the file of the replica.
-  std::vector<std::byte> Read(std::uint64_t block_id) const {
-    const auto info = store->Find(block_id);
-    if (!info) return {};
-    std::vector<std::byte> bytes(info->length_bytes);
-    for (const auto& path : directory.Find(fmt::format("blk_{}", block_id))) {
-      if (std::string(path).ends_with(".meta")) continue;
-      std::ifstream file(path, std::ios::binary);
-      file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-      EXPECT_TRUE(file.good());
-    }
-    return bytes;
-  }
-
-  TemporaryDirectory directory;
-  FaultyFileSystem files;
-  std::unique_ptr<BlockStore> store;
-  std::unique_ptr<TransferServer> server;
-};
 
 ebbfs::OpenBlockProto OpenBlock(std::uint64_t id, const std::vector<const LaneNode*>& nodes) {
   ebbfs::OpenBlockProto open;
