@@ -253,6 +253,58 @@ EBBFS_API tOffset hdfsTell(hdfsFS fs, hdfsFile file);
  */
 EBBFS_API tOffset ebbfsFileLength(hdfsFile file);
 
+/* ---- Record append -------------------------------------------------------------------------- */
+
+/*
+ * EbbFS's own: many writers append records to one file at the same time. Each record lands in the
+ * file as a whole and once, in no order between writers, and in order for one writer. Readers see a
+ * record some time after it is stored; docs/record-append.md tells when. Threads share an appender.
+ */
+struct ebbfs_appender;
+
+/* How records are appended. 0 stands for the default. */
+struct ebbfs_append_options {
+  int32_t lanes;                /* blocks that take records at a time, for all writers alike: 4 */
+  int32_t replication;          /* of a new file: as configured */
+  int64_t block_bytes;          /* of a new file: as configured */
+  int32_t batch_bytes;          /* bytes that are sent at a time: 256 KiB */
+  int32_t unacknowledged_bytes; /* beyond so many bytes without an answer calls wait: 4 MiB */
+  int32_t idle_millis;          /* a lane that gets no record for so long is sealed: 5 s */
+  int64_t patience_millis;      /* after so long without a lane, appends fail: 120 s */
+};
+
+/*
+ * Tells of a record, on a thread of the appender, in the order of the records: `error` is 0 if the
+ * record is stored, that is, if all servers of its block have it; else it is an errno, and the
+ * record may be in the file or not. May append, but not close the appender.
+ */
+typedef void (*ebbfs_stored)(void* context, int error);
+
+/*
+ * Opens a file for record appends, and creates it if it does not exist. `options` may be NULL. ENOTSUP
+ * if clients encode or encrypt the file; EINVAL below a snapshottable directory. The handle is for
+ * ebbfs_append_close.
+ */
+EBBFS_API struct ebbfs_appender* ebbfs_append_open(hdfsFS fs, const char* path,
+                                                   const struct ebbfs_append_options* options);
+/*
+ * Takes a copy of a record of 1 byte to 1 MiB; waits while too many bytes have no answer. `stored` is
+ * called with `context` later, unless -1 is returned, and may be NULL.
+ */
+EBBFS_API int ebbfs_append(struct ebbfs_appender* appender, const void* record, tSize length,
+                           ebbfs_stored stored, void* context);
+/* Returns when all records that were appended before are stored. */
+EBBFS_API int ebbfs_append_flush(struct ebbfs_appender* appender);
+/*
+ * The same; then calls what is to be called, and makes the records visible unless other writers use
+ * the lane. Frees the handle, also on errors, but not in a call of an ebbfs_stored: EDEADLK there.
+ */
+EBBFS_API int ebbfs_append_close(struct ebbfs_appender* appender);
+/* Makes all stored records of the file visible. Writers go on. */
+EBBFS_API int ebbfs_append_seal_all(hdfsFS fs, const char* path);
+/* The same, and removes what record appends have left beside the file. All writers must have closed. */
+EBBFS_API int ebbfs_append_finish(hdfsFS fs, const char* path);
+
 /* ---- Names ---------------------------------------------------------------------------------- */
 
 /* 0 if it exists; -1 with ENOENT if not. */
