@@ -22,6 +22,7 @@ client:    common gf rpc transfer combine proto
 cli:       common client proto
 capi:      common client proto
 mount:     common client proto
+tools:     common client proto
 metadata_load: common disk rpc transfer proto
 data_tool: common client proto
 EOF

@@ -131,11 +131,20 @@ public record Build(Path home) {
 
   /** The native client of {@code ebb bench data}, which no package has. */
   public Path dataTool() throws ClusterException {
-    Path program = home.resolve("chunk-cluster/target/cmake/data_tool");
+    return unpackagedProgram("data_tool");
+  }
+
+  /** A native writer of records for tests, which no package has. */
+  public Path appendTool() throws ClusterException {
+    return unpackagedProgram("append_tool");
+  }
+
+  private Path unpackagedProgram(String name) throws ClusterException {
+    Path program = home.resolve("chunk-cluster/target/cmake").resolve(name);
     if (!Files.isExecutable(program)) {
       throw new ClusterException(
-          "the native client of the benchmark is not built (%s is missing): %s"
-              .formatted(program, REMEDY));
+          "the native program %s is not built (%s is missing): %s"
+              .formatted(name, program, REMEDY));
     }
     return program;
   }

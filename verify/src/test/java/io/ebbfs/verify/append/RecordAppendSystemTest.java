@@ -15,12 +15,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
@@ -129,21 +127,8 @@ class RecordAppendSystemTest {
   }
 
   private void checkFile() throws Exception {
-    List<TestRecord> found;
     try (var in = files.open(FILE)) {
-      found = TestRecord.parse(in);
-    }
-    Set<TestRecord> different = new HashSet<>(found);
-    assertThat(different).as("no record twice").hasSize(found.size());
-    Set<TestRecord> missing = new HashSet<>(stored);
-    missing.removeIf(different::contains);
-    assertThat(missing).as("stored records that the file lacks").isEmpty();
-    Map<Integer, Integer> last = new TreeMap<>();
-    for (TestRecord record : found) {
-      Integer before = last.put(record.writer(), record.number());
-      assertThat(record.number())
-          .as("%s after %s", record, before)
-          .isEqualTo(before == null ? 0 : before + 1);
+      TestRecord.check(in, stored);
     }
   }
 

@@ -1,13 +1,19 @@
 package io.ebbfs.verify.append;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * A record that tells its length, its writer and its number, and whose other bytes follow from
@@ -28,6 +34,26 @@ record TestRecord(int writer, int number) {
   @Override
   public int hashCode() {
     return writer * 1_000_003 + number;
+  }
+
+  /**
+   * Checks that each stored record is in the file, that no record is there twice, and that those of
+   * a writer are in their order.
+   */
+  static void check(InputStream file, Set<TestRecord> stored) throws IOException {
+    List<TestRecord> found = parse(file);
+    Set<TestRecord> different = new HashSet<>(found);
+    assertThat(different).as("no record twice").hasSize(found.size());
+    Set<TestRecord> missing = new HashSet<>(stored);
+    missing.removeIf(different::contains);
+    assertThat(missing).as("stored records that the file lacks").isEmpty();
+    Map<Integer, Integer> last = new TreeMap<>();
+    for (TestRecord record : found) {
+      Integer before = last.put(record.writer(), record.number());
+      assertThat(record.number())
+          .as("%s after %s", record, before)
+          .isEqualTo(before == null ? 0 : before + 1);
+    }
   }
 
   /** All records of a file, one after the other in memory. Fails if a record is not whole. */
