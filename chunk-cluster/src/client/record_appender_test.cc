@@ -235,6 +235,18 @@ TEST_F(RecordAppenderTest, AFullLaneIsFollowedByTheNextOne) {
   Finish();
 }
 
+TEST_F(RecordAppenderTest, TheCreatorOfTheNextLaneSealsTheFullOne) {
+  Connect();
+  constexpr std::size_t kSize = 200'000;
+  const auto appender = Open();
+  for (int i = 0; i < 6; ++i) Append(*appender, i, kSize);
+  Flush(*appender);
+  EXPECT_TRUE(AwaitTrue([&] { return Content() == Records(0, 5, kSize); }));
+  EXPECT_EQ(names_->Calls("recoverLease"), 0) << "the leader has told the lengths";
+  Close(*appender);
+  EXPECT_EQ(Content(), Records(0, 6, kSize));
+}
+
 TEST_F(RecordAppenderTest, RecordsOfManyBatchesKeepTheirOrderAcrossFullLanes) {
   Connect();
   auto options = Options();
