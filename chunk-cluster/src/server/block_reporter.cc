@@ -66,11 +66,6 @@ void BlockReporter::SetUnregistered() {
   registered_ = false;
 }
 
-void BlockReporter::Pause(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
-                          std::chrono::milliseconds time, std::uint64_t failed_session) {
-  wake.wait_for(lock, time, [&] { return stopping_ || session_.number != failed_session; });
-}
-
 // ---- full reports -----------------------------------------------------------------------------
 
 void BlockReporter::RequestFullReport() {
@@ -129,7 +124,8 @@ void BlockReporter::RunFull() {
                    session.namenode->address().Text(), sent.error().message);
       if (IsUnregistered(sent.error())) events_.on_unregistered(session.namenode);
       std::unique_lock lock(mutex_);
-      Pause(lock, full_wake_, back_off.Next(), session.number);
+      full_wake_.wait_for(lock, back_off.Next(),
+                          [&] { return stopping_ || session_.number != session.number; });
       lock.unlock();
       RequestFullReport();
     }
@@ -227,6 +223,7 @@ void BlockReporter::RunIncremental() {
       changes_wake_.wait(lock, [this] { return stopping_ || (registered_ && change_count_ > 0); });
       if (stopping_) return;
       session = session_;
+      tell_now_ = false;
     }
     Status sent;
     {
@@ -241,8 +238,18 @@ void BlockReporter::RunIncremental() {
                  session.namenode->address().Text(), sent.error().message);
     events_.on_failed();
     std::unique_lock lock(mutex_);
-    Pause(lock, changes_wake_, back_off.Next(), session.number);
+    changes_wake_.wait_for(lock, back_off.Next(), [&] {
+      return stopping_ || tell_now_ || session_.number != session.number;
+    });
   }
+}
+
+void BlockReporter::RequestIncrementalReport() {
+  {
+    const std::lock_guard lock(mutex_);
+    tell_now_ = true;
+  }
+  changes_wake_.notify_all();
 }
 
 Status BlockReporter::SendIncremental(const Session& session) {

@@ -68,6 +68,9 @@ class BlockReporter {
 
   // A full report is due, whatever the schedule says.
   void RequestFullReport();
+  // Changes that wait because a report failed are told at once. Other changes never wait, so
+  // without such changes nothing is sent.
+  void RequestIncrementalReport();
   // A full report is due, and no lease was granted for it.
   [[nodiscard]] bool WantsLease() const;
   // The namenode allows a full report with this lease. 0 for a namenode that gives no leases.
@@ -106,10 +109,6 @@ class BlockReporter {
   // them.
   [[nodiscard]] Status SendFirst(const Session& session, Changes& changes);
   void RunFull();
-  // Waits after a failure: until the time is over, another registration, or the end. The caller
-  // holds mutex_.
-  void Pause(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
-             std::chrono::milliseconds time, std::uint64_t failed_session);
   // Reports every disk under one lease.
   [[nodiscard]] Status SendFull(const Session& session, std::uint64_t lease);
   [[nodiscard]] Status SendDisk(const Session& session, const std::string& storage_uuid,
@@ -140,6 +139,8 @@ class BlockReporter {
   std::uint64_t delivered_ = 0;
   // The last incremental report failed.
   bool failing_ = false;
+  // The next incremental report does not wait after a failure.
+  bool tell_now_ = false;
   // Of full reports.
   bool full_due_ = false;
   std::optional<std::uint64_t> lease_;

@@ -7,6 +7,7 @@
 
 #include "ClientDatanodeProtocol.pb.h"
 #include "rpc/client.h"
+#include "server/hdfs_version.h"
 
 namespace ebb::server {
 
@@ -50,16 +51,6 @@ GetVolumeReportResponseProto GetVolumes(const BlockStore& store) {
   return response;
 }
 
-// A call of an administrator for what chunk servers do not have. The user is told why.
-template <typename Request, typename Response>
-RpcHandler Refusal(std::string reason) {
-  return MakeRpcHandler<Request>(
-      [reason = std::move(reason)](const RpcCaller&, const auto&) -> Result<Response> {
-        return std::unexpected(
-            Error{ErrorCode::kUnsupported, reason, "java.lang.UnsupportedOperationException"});
-      });
-}
-
 // As for a DataNode of HDFS, the superuser is the user of the process.
 Status CheckSuperuser(const RpcCaller& caller) {
   const std::string superuser = UserOfProcess();
@@ -71,10 +62,47 @@ Status CheckSuperuser(const RpcCaller& caller) {
             "org.apache.hadoop.security.AccessControlException"});
 }
 
+// The same call for the superuser only. HDFS guards the same calls.
+RpcHandler ForSuperuser(RpcHandler handler) {
+  return [handler = std::move(handler)](const RpcCaller& caller,
+                                        std::string_view request) -> Result<std::string> {
+    EBB_TRY(CheckSuperuser(caller));
+    return handler(caller, request);
+  };
+}
+
+// A call for what chunk servers do not have. The user is told why, whatever the request is.
+RpcHandler Refusal(std::string reason) {
+  return [reason = std::move(reason)](const RpcCaller&, std::string_view) -> Result<std::string> {
+    return std::unexpected(
+        Error{ErrorCode::kUnsupported, reason, "java.lang.UnsupportedOperationException"});
+  };
+}
+
+// docs/protocols.md ("Refused calls") lists them.
 void RegisterRefusals(RpcHandlers& handlers) {
+  handlers["getBlockLocalPathInfo"] = Refusal(
+      "a chunk server tells no paths of its replicas: set dfs.client.use.legacy.blockreader.local "
+      "to false, and use dfs.domain.socket.path for short-circuit reads");
   handlers["shutdownDatanode"] =
-      Refusal<ShutdownDatanodeRequestProto, ShutdownDatanodeResponseProto>(
-          "a chunk server is not stopped by a call: stop its process");
+      ForSuperuser(Refusal("a chunk server is not stopped by a call: stop its process"));
+  handlers["refreshNamenodes"] = ForSuperuser(
+      Refusal("a chunk server reads the addresses of its namenodes when it starts: change "
+              "'namenodes' in cluster.yaml and restart its process"));
+  handlers["deleteBlockPool"] = ForSuperuser(
+      Refusal("a chunk server has one block pool, and the namenode orders which replicas go: drain "
+              "the server with 'ebb admin evict', stop its process and empty its disks"));
+  for (const char* call :
+       {"startReconfiguration", "getReconfigurationStatus", "listReconfigurableProperties"}) {
+    handlers[call] = ForSuperuser(
+        Refusal("a chunk server reads its configuration when it starts: change chunk-server.yaml "
+                "and restart its process"));
+  }
+  for (const char* call : {"submitDiskBalancerPlan", "cancelDiskBalancerPlan",
+                           "queryDiskBalancerPlan", "getDiskBalancerSetting"}) {
+    handlers[call] = ForSuperuser(
+        Refusal("EbbFS levels the disks of its servers by itself: use 'ebb admin rebalance'"));
+  }
 }
 
 }  // namespace
@@ -91,31 +119,32 @@ void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
       [started](const RpcCaller&, const auto&) -> Result<GetDatanodeInfoResponseProto> {
         GetDatanodeInfoResponseProto response;
         auto& info = *response.mutable_localinfo();
-        info.set_softwareversion("3.5.0");
+        info.set_softwareversion(kSoftwareVersion);
         info.set_configversion("core-3.0.0,hdfs-1");
         info.set_uptime(static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
                                                        std::chrono::steady_clock::now() - started)
                                                        .count()));
         return response;
       });
-  handlers["getVolumeReport"] = MakeRpcHandler<GetVolumeReportRequestProto>(
+  handlers["getVolumeReport"] = ForSuperuser(MakeRpcHandler<GetVolumeReportRequestProto>(
       [&store](const RpcCaller&, const auto&) -> Result<GetVolumeReportResponseProto> {
         return GetVolumes(store);
-      });
-  handlers["triggerBlockReport"] = MakeRpcHandler<TriggerBlockReportRequestProto>(
-      [request = std::move(parts.request_block_report)](
-          const RpcCaller&, const auto&) -> Result<TriggerBlockReportResponseProto> {
-        request();
+      }));
+  handlers["triggerBlockReport"] = ForSuperuser(MakeRpcHandler<TriggerBlockReportRequestProto>(
+      [full = std::move(parts.request_block_report),
+       incremental = std::move(parts.request_incremental_report)](
+          const RpcCaller&, const TriggerBlockReportRequestProto& request)
+          -> Result<TriggerBlockReportResponseProto> {
+        request.incremental() ? incremental() : full();
         return TriggerBlockReportResponseProto();
-      });
-  handlers["evictWriters"] = MakeRpcHandler<EvictWritersRequestProto>(
+      }));
+  handlers["evictWriters"] = ForSuperuser(MakeRpcHandler<EvictWritersRequestProto>(
       [evict = std::move(parts.evict_writers)](
           const RpcCaller& caller, const auto&) -> Result<EvictWritersResponseProto> {
-        EBB_TRY(CheckSuperuser(caller));
         spdlog::info("{} evicts the writers of this server: {} pipelines ended", caller.user,
                      evict());
         return EvictWritersResponseProto();
-      });
+      }));
   RegisterRefusals(handlers);
   handlers["getBalancerBandwidth"] = MakeRpcHandler<GetBalancerBandwidthRequestProto>(
       [bandwidth = std::move(parts.balancer_bandwidth)](

@@ -12,7 +12,9 @@ namespace ebb::server {
 
 // What the calls need of other parts.
 struct ClientDatanodeParts {
+  // Full.
   std::function<void()> request_block_report;
+  std::function<void()> request_incremental_report;
   // In bytes per second.
   std::function<std::uint64_t()> balancer_bandwidth;
   // Returns how many connections were closed.
@@ -20,8 +22,9 @@ struct ClientDatanodeParts {
 };
 
 // Offers the visible length of a block that is being written, facts about this server, its volumes,
-// the bandwidth of a balancer, the request for a block report, and the eviction of writers. Other calls fail as not
-// supported. `store` outlives the server.
+// the bandwidth of a balancer, the request for a block report, and the eviction of writers.
+// Volumes, reports and eviction are for the superuser. Each other call is refused with a reason and
+// a remedy. `store` outlives the server.
 void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
                                     ClientDatanodeParts parts);
 

@@ -192,6 +192,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   // Every service of the IPC port is registered here.
   RegisterClientDatanodeProtocol(
       rpc, store, {.request_block_report = [&session] { session.RequestBlockReport(); },
+                   .request_incremental_report = [&session] { session.RequestIncrementalReport(); },
                    .balancer_bandwidth = [&transfers] {
                      return transfers.throttler().bytes_per_second();
                    },

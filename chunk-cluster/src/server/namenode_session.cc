@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "server/hdfs_version.h"
 #include "server/heartbeat.h"
 
 namespace ebb::server {
@@ -14,8 +15,7 @@ namespace {
 using namespace hadoop::hdfs::datanode;
 using std::chrono::milliseconds;
 
-// A DataNode of HDFS 3.5 reports these versions.
-constexpr char kSoftwareVersion[] = "3.5.0";
+// A DataNode of HDFS 3.5 reports this version.
 constexpr std::int32_t kDatanodeLayoutVersion = -57;
 
 constexpr std::size_t kMaxTells = 50'000;
@@ -96,6 +96,8 @@ void NamenodeSession::BeatNow() {
 }
 
 void NamenodeSession::RequestBlockReport() { reporter_.RequestFullReport(); }
+
+void NamenodeSession::RequestIncrementalReport() { reporter_.RequestIncrementalReport(); }
 
 std::optional<milliseconds> NamenodeSession::SinceHeartbeat() const {
   const std::lock_guard lock(mutex_);

@@ -71,6 +71,8 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
   void Stop();
   // Sends a full block report soon, whatever the schedule says.
   void RequestBlockReport();
+  // Tells at once what waits because an incremental report failed.
+  void RequestIncrementalReport();
   // Why this server does not serve its namenode now; empty if it does. Thread-safe.
   [[nodiscard]] std::string NotReady() const;
   // Since the namenode answered a heartbeat; empty if it never did. Thread-safe.

@@ -98,6 +98,12 @@ class FakeNamenode {
           most_changes = std::max(most_changes, count);
           return BlockReceivedAndDeletedResponseProto();
         });
+    handlers["blockReceivedAndDeleted"] =
+        [this, hear = std::move(handlers["blockReceivedAndDeleted"])](
+            const RpcCaller& caller, std::string_view request) -> Result<std::string> {
+      if (RefusesChanges()) return Fail(ErrorCode::kBusy, "the namenode refuses all changes");
+      return hear(caller, request);
+    };
     handlers["errorReport"] = Handler<ErrorReportRequestProto>([this](const auto& request) {
       errors.push_back(request.msg());
       return ErrorReportResponseProto();
@@ -191,6 +197,9 @@ class FakeNamenode {
   // Every call is refused, and counted.
   bool standby = false;
   int refusals = 0;
+  // Incremental reports alone are refused, and counted.
+  bool refuses_changes = false;
+  int refused_changes = 0;
   std::uint64_t term = 1;
   std::map<std::string, HeartbeatRequestProto> heartbeats;
   std::map<std::string, std::vector<BlockReportRequestProto>> reports;
@@ -205,6 +214,12 @@ class FakeNamenode {
   std::map<std::string, std::vector<DatanodeCommandProto>> commands;
 
  private:
+  bool RefusesChanges() {
+    const std::lock_guard lock(mutex_);
+    if (refuses_changes) ++refused_changes;
+    changed_.notify_all();
+    return refuses_changes;
+  }
   // The caller holds the mutex.
   Error Standby() {
     ++refusals;
@@ -428,6 +443,25 @@ TEST_F(NamenodeSessionTest, ManyChangesGoInSeveralCallsAndInTheirOrder) {
     }
     EXPECT_LE(namenode_.most_changes, 10'000);
   });
+}
+
+// After a failure the reporter waits for up to 2 s.
+TEST_F(NamenodeSessionTest, ARequestedIncrementalReportDoesNotWaitAfterAFailure) {
+  Server server(namenode_.port());
+  AwaitReports(1);
+  namenode_.Locked([&] { namenode_.refuses_changes = true; });
+  server.session->OnDeleted({.block_id = 1, .generation_stamp = 1001, .storage_uuid = "DS-1"});
+  namenode_.Await("failures", [&] { return namenode_.refused_changes >= 4; });
+  const auto begin = std::chrono::steady_clock::now();
+  const int before = namenode_.Locked([&] { return namenode_.refused_changes; });
+  for (int i = 1; i <= 20; ++i) {
+    server.session->RequestIncrementalReport();
+    namenode_.Await("another attempt", [&] { return namenode_.refused_changes >= before + i; });
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  namenode_.Locked([&] { namenode_.refuses_changes = false; });
+  server.session->RequestIncrementalReport();
+  namenode_.Await("the change", [&] { return namenode_.Heard(1, BlockChange::DELETED); });
 }
 
 TEST_F(NamenodeSessionTest, AReplicaIsForgottenWithTheOrderEvenIfItsDiskHangs) {

@@ -49,7 +49,8 @@ struct Ports {
         rpc(RpcServerOptions()),
         transfers({.ready_patience = transfer_patience}, store, nullptr) {
     RegisterClientDatanodeProtocol(
-        rpc, store, {[] {}, [] { return std::uint64_t{0}; }, [] { return std::size_t{0}; }});
+        rpc, store,
+        {[] {}, [] {}, [] { return std::uint64_t{0}; }, [] { return std::size_t{0}; }});
     RegisterInterDatanodeProtocol(rpc, store);
     chunks.RegisterAt(rpc);
     EXPECT_TRUE(rpc.Start());
@@ -150,33 +151,6 @@ class ReadinessTest : public ::testing::Test {
   std::unique_ptr<BlockStore> store_;
   std::unique_ptr<Ports> ports_;
 };
-
-TEST_F(ReadinessTest, AnAdministratorIsToldWhyACallIsRefused) {
-  Open();
-  ShutdownDatanodeRequestProto request;
-  request.set_forupgrade(false);
-  ShutdownDatanodeResponseProto response;
-  const auto stopped = Call("org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol",
-                            "shutdownDatanode", request, response);
-  ASSERT_FALSE(stopped.has_value());
-  EXPECT_EQ(stopped.error().exception_class, "java.lang.UnsupportedOperationException");
-  EXPECT_NE(stopped.error().message.find("stop its process"), std::string::npos);
-}
-
-TEST_F(ReadinessTest, OnlyTheUserOfTheServerEvictsWriters) {
-  Open();
-  const EvictWritersRequestProto request;
-  EvictWritersResponseProto response;
-  const auto as = [&](const std::string& user) {
-    return RpcClient("127.0.0.1", ports_->rpc.port(),
-                     "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol", 1, user)
-        .Call("evictWriters", request, response);
-  };
-  EXPECT_TRUE(as(UserOfProcess()));
-  const auto refused = as("nobody-else");
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().exception_class, "org.apache.hadoop.security.AccessControlException");
-}
 
 TEST_F(ReadinessTest, BeforeTheScanEveryAnswerIsNotReady) {
   Open();
