@@ -17,9 +17,15 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.DFSUtilClient;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.ReconfigurationProtocol;
 import org.apache.hadoop.hdfs.tools.DFSAdmin;
+import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.net.NetUtils;
+import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.util.ToolRunner;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -69,6 +75,30 @@ class OperatorCallsTest {
 
   private static org.apache.hadoop.fs.Path path(String name) {
     return new org.apache.hadoop.fs.Path(name);
+  }
+
+  @Test
+  void aNamenodeTellsHowItsConfigurationIsChanged() throws Exception {
+    start(Clock.systemUTC(), "data");
+    ReconfigurationProtocol proxy =
+        DFSUtilClient.createReconfigurationProtocolProxy(
+            namenode.address(),
+            UserGroupInformation.getCurrentUser(),
+            conf,
+            NetUtils.getDefaultSocketFactory(conf));
+    List<ThrowingCallable> calls =
+        List.of(
+            proxy::startReconfiguration,
+            proxy::getReconfigurationStatus,
+            proxy::listReconfigurableProperties);
+    for (ThrowingCallable call : calls) {
+      assertThatThrownBy(call)
+          .isInstanceOf(RemoteException.class)
+          .hasMessageContaining("EbbFS does not support the call")
+          .hasMessageContaining("change namenode.yaml and restart the process");
+    }
+    int port = namenode.address().getPort();
+    assertThat(admin("-reconfig", "namenode", "127.0.0.1:" + port, "start")).isEqualTo(1);
   }
 
   @Test

@@ -4,6 +4,12 @@ import io.ebbfs.namenode.rpc.server.RemoteUser;
 import io.ebbfs.namenode.rpc.server.RpcProtocols;
 import io.ebbfs.namenode.rpc.server.RpcProtocols.Traits;
 import java.util.Collection;
+import java.util.List;
+import org.apache.hadoop.conf.ReconfigurationTaskStatus;
+import org.apache.hadoop.hdfs.protocol.ReconfigurationProtocol;
+import org.apache.hadoop.hdfs.protocol.proto.ReconfigurationProtocolProtos.ReconfigurationProtocolService;
+import org.apache.hadoop.hdfs.protocolPB.ReconfigurationProtocolPB;
+import org.apache.hadoop.hdfs.protocolPB.ReconfigurationProtocolServerSideTranslatorPB;
 import org.apache.hadoop.ipc.GenericRefreshProtocol;
 import org.apache.hadoop.ipc.RefreshCallQueueProtocol;
 import org.apache.hadoop.ipc.RefreshResponse;
@@ -30,16 +36,18 @@ import org.apache.hadoop.tools.protocolPB.GetUserMappingsProtocolPB;
 import org.apache.hadoop.tools.protocolPB.GetUserMappingsProtocolServerSideTranslatorPB;
 
 /**
- * The small protocols of HDFS's tools: {@code hdfs groups} and the {@code -refresh} options of
- * {@code hdfs dfsadmin}. They concern the process that is asked, so every namenode answers them,
- * whether it leads or not. As in HDFS, every user may call them. Thread-safe.
+ * The small protocols of HDFS's tools: {@code hdfs groups}, and the options {@code -refresh...} and
+ * {@code -reconfig} of {@code hdfs dfsadmin}. They concern the process that is asked, so every
+ * namenode answers them, whether it leads or not. As in HDFS, every user may call them.
+ * Thread-safe.
  */
 final class ToolCalls
     implements GetUserMappingsProtocol,
         RefreshUserMappingsProtocol,
         RefreshAuthorizationPolicyProtocol,
         RefreshCallQueueProtocol,
-        GenericRefreshProtocol {
+        GenericRefreshProtocol,
+        ReconfigurationProtocol {
   private ToolCalls() {}
 
   static void addTo(RpcProtocols protocols) {
@@ -68,6 +76,11 @@ final class ToolCalls
         GenericRefreshProtocolPB.class,
         GenericRefreshProtocolService.newReflectiveBlockingService(
             new GenericRefreshProtocolServerSideTranslatorPB(calls)),
+        Traits.NONE);
+    protocols.add(
+        ReconfigurationProtocolPB.class,
+        ReconfigurationProtocolService.newReflectiveBlockingService(
+            new ReconfigurationProtocolServerSideTranslatorPB(calls)),
         Traits.NONE);
   }
 
@@ -105,5 +118,28 @@ final class ToolCalls
     throw new IllegalArgumentException(
         "nothing of a namenode is refreshed by the name '%s': change the configuration and restart the process"
             .formatted(identifier));
+  }
+
+  private static UnsupportedOperationException notWhileItRuns(String call) {
+    return new UnsupportedOperationException(
+        "EbbFS does not support the call "
+            + call
+            + " of ReconfigurationProtocol: a namenode reads its configuration when it starts:"
+            + " change namenode.yaml and restart the process");
+  }
+
+  @Override
+  public void startReconfiguration() {
+    throw notWhileItRuns("startReconfiguration");
+  }
+
+  @Override
+  public ReconfigurationTaskStatus getReconfigurationStatus() {
+    throw notWhileItRuns("getReconfigurationStatus");
+  }
+
+  @Override
+  public List<String> listReconfigurableProperties() {
+    throw notWhileItRuns("listReconfigurableProperties");
   }
 }

@@ -141,8 +141,10 @@ public final class BalancerCalls implements NamenodeProtocol {
 
   private static UnsupportedOperationException noEditLog(String call) {
     return new UnsupportedOperationException(
-        call
-            + " is not supported: EbbFS has no edit log; its metadata is backed up by ./ebb backup");
+        "EbbFS does not support the call "
+            + call
+            + " of NamenodeProtocol: there is no edit log to copy: 'ebb backup' takes a backup of"
+            + " the metadata");
   }
 
   @Override

@@ -213,8 +213,7 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
     PermissionChecker.checkSuperuser(
         context.caller(), verb.toLowerCase(Locale.ROOT) + "RollingUpgrade");
     if (action == RollingUpgradeAction.PREPARE) {
-      throw unsupported(
-          "rollingUpgrade", "processes of different versions work together: replace them in turn");
+      throw unsupported("rollingUpgrade");
     }
     return null;
   }
@@ -230,8 +229,7 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
         };
     PermissionChecker.checkSuperuser(context.caller(), verb + "RestoreFailedStorage");
     if (!argument.equals("check")) {
-      throw unsupported(
-          "restoreFailedStorage", "the metadata is in one store, which is whole or does not start");
+      throw unsupported("restoreFailedStorage");
     }
     return false;
   }
