@@ -5,22 +5,23 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Seeds of tests that compare random calls with HDFS. With the property {@code seed}, a test draws
- * the same seeds in each run; {@code ./ebb test} sets the property by the tree of the namenode.
- * Thread-safe.
+ * Seeds of tests that draw several, one for each repetition. With the property {@code seed}, a test
+ * class draws the same seeds in each run; {@code ./ebb test} sets the property by the tree of the
+ * namenode. Without the property another one is chosen, and printed. Thread-safe.
  */
-final class Seeds {
+public final class Seeds {
+  private static final long BASE = Long.getLong("seed", new Random().nextLong());
   private static final Map<Class<?>, Random> OF_TESTS = new ConcurrentHashMap<>();
 
   private Seeds() {}
 
   /** The next seed of a test class, which the caller prints. */
-  static long next(Class<?> test) {
-    Long base = Long.getLong("seed");
-    Random seeds =
-        OF_TESTS.computeIfAbsent(
-            test,
-            name -> base == null ? new Random() : new Random(base ^ test.getName().hashCode()));
-    return seeds.nextLong();
+  public static long next(Class<?> test) {
+    return OF_TESTS.computeIfAbsent(test, Seeds::seedsOf).nextLong();
+  }
+
+  private static Random seedsOf(Class<?> test) {
+    System.out.println(test.getSimpleName() + ": -Dseed=" + BASE);
+    return new Random(BASE ^ test.getName().hashCode());
   }
 }

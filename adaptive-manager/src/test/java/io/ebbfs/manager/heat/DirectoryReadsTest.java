@@ -34,8 +34,8 @@ class DirectoryReadsTest {
   private static final HalfLives OTHERS = new HalfLives(2 * HOUR, 72 * HOUR);
 
   @TempDir Path directory;
-  private final Random random = new Random();
-  private long seed = System.nanoTime();
+  private final long seed = Long.getLong("seed", System.nanoTime());
+  private final Random random = new Random(seed);
   private HalfLives halfLives = HALF_LIVES;
   private ManagerStore store;
   private NamespaceView view;
@@ -273,7 +273,7 @@ class DirectoryReadsTest {
 
   @Test
   void readsRenamesAndDeletesInAnyOrder() throws Exception {
-    random.setSeed(seed);
+    System.out.println("seed " + seed);
     open();
     settle();
     for (int round = 0; round < 200; round++) {

@@ -36,7 +36,8 @@ class ManagerStoreTest {
   /** A random test that is compared with counting by hand; what is listed depends on ranks. */
   @Test
   void theFilesThatWereReadMostAreFoundWithoutLookingAtTheOthers() throws Exception {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("seed", System.nanoTime());
+    System.out.println("seed " + seed);
     Random random = new Random(seed);
     Map<Long, Double> byHand = new HashMap<>();
     long now = 1_000 * HOUR;

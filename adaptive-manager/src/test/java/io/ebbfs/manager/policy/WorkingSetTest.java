@@ -199,7 +199,8 @@ class WorkingSetTest {
   /** Though each run looks at a few stripes, the runs together find the coldest and the hottest. */
   @Test
   void runsThatLookAtAPartFindTheColdestAndTheHottestOfAll() throws Exception {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("seed", System.nanoTime());
+    System.out.println("seed " + seed);
     Random random = new Random(seed);
     PolicyRule rule =
         PolicyWorld.rule("p", CodeRegistry.builtIn().family("product"), null, ReadHot.AUTO, 0);

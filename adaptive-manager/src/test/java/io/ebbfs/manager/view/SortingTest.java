@@ -189,7 +189,8 @@ class SortingTest {
 
   @Test
   void editedPoliciesSortByStepsWhileThoseBeforeServeAndFilesChange() throws Exception {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("seed", System.nanoTime());
+    System.out.println("seed " + seed);
     Random random = new Random(seed);
     open(both());
     fill();

@@ -24,7 +24,7 @@ class ConcurrentAclTest {
   private static final int CLIENTS = 6;
   private static final int ROUNDS = 30;
 
-  private final long seed = System.nanoTime();
+  private final long seed = Long.getLong("seed", System.nanoTime());
   private final List<NamespaceFixture> namenodes;
 
   ConcurrentAclTest() throws IOException {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class ConcurrentNamespaceTest {
   private static final int THREADS = 8;
 
-  private final long seed = System.nanoTime();
+  private final long seed = Long.getLong("seed", System.nanoTime());
   private final NamespaceFixture real;
 
   ConcurrentNamespaceTest() throws IOException {

@@ -34,7 +34,7 @@ class ConcurrentQuotaTest {
   private static final long NONE = QuotaServiceTest.NONE;
   private static final int THREADS = 6;
 
-  private final long seed = System.nanoTime();
+  private final long seed = Long.getLong("seed", System.nanoTime());
   private final List<NamespaceFixture> namenodes;
 
   ConcurrentQuotaTest() throws IOException {

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.namenode.Seeds;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
@@ -24,7 +25,7 @@ class NamespaceModelTest {
       new NamespaceLimits(255, 1000, 8000, 2, 1024, 10, 512);
   private static final int STEPS = 1_500;
 
-  private final long seed = System.nanoTime();
+  private final long seed = Seeds.next(NamespaceModelTest.class);
   private final Random random = new Random(seed);
   private final ModelTree model = new ModelTree();
   private final NamespaceFixture real;

@@ -83,7 +83,8 @@ class TypedPlacementTest {
 
   @Test
   void theTypesOfNewBlocksAreThoseThatHdfsChooses() throws IOException {
-    long seed = new Random().nextLong();
+    long seed = Long.getLong("seed", new Random().nextLong());
+    System.out.println("seed " + seed);
     Random random = new Random(seed);
     for (int round = 0; round < 20; round++) {
       EnumSet<StorageType> there = EnumSet.of(TYPES.get(random.nextInt(3)));

@@ -23,7 +23,7 @@ class BatchBytesTest {
 
   @Test
   void aBatchHasTheBytesThatRocksDbWouldWrite() throws Exception {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("seed", System.nanoTime());
     System.out.println("seed " + seed);
     Random random = new Random(seed);
     RocksDB.loadLibrary();

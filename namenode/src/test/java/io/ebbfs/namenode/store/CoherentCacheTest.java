@@ -139,7 +139,7 @@ class CoherentCacheTest {
    */
   @Test
   void noReadGoesBack() throws Exception {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("seed", System.nanoTime());
     System.out.println("seed " + seed);
     CoherentCache<Integer, Long> cache = cache(KEYS / 2); // so that values are evicted, too
     AtomicLongArray behind = new AtomicLongArray(KEYS);

@@ -180,7 +180,7 @@ public abstract class MetadataStoreContract extends ChangeStreamContract {
   /** Random puts, deletes and scans in one transaction give the same rows as a sorted map. */
   @Test
   void scansSeeOwnWritesInOrderAndWithinLimits() throws IOException {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("seed", System.nanoTime());
     System.out.println("seed " + seed);
     Random random = new Random(seed);
     TreeMap<Key, Long> model = new TreeMap<>();
@@ -284,7 +284,7 @@ public abstract class MetadataStoreContract extends ChangeStreamContract {
   /** Bounds of scans over committed rows, before and after each change of the partition. */
   @Test
   void scansFollowTheChangesOfTheirPartition() throws IOException {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("seed", System.nanoTime());
     System.out.println("seed " + seed);
     Random random = new Random(seed);
     TreeMap<Key, Long> model = new TreeMap<>();

@@ -57,7 +57,8 @@ class SequentialScansTest {
 
   @Test
   void scansOfAnyPartitionsAndBoundsFindTheRows() throws IOException {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("seed", System.nanoTime());
+    System.out.println("seed " + seed);
     Random random = new Random(seed);
     TreeMap<Key, Long> model = new TreeMap<>();
     for (int i = 0; i < 600; i++) {

@@ -38,7 +38,8 @@ class TrafficSourceTest {
       }
     }
     Path trace = Files.writeString(directory.resolve("trace.tsv"), lines);
-    long seed = new Random().nextInt(10_000);
+    long seed = Long.getLong("seed", new Random().nextInt(10_000));
+    System.out.println("seed " + seed);
     TrafficSource source = new TrafficSource(20, DAYS, Optional.of(trace));
     Traffic traffic = source.make(TrafficSource.TRACE, seed, failures(seed));
     assertThat(traffic.blocks()).hasSize(20);
@@ -47,7 +48,8 @@ class TrafficSourceTest {
 
   @Test
   void theRateOfReadsCanBeSet() throws IOException {
-    long seed = new Random().nextInt(10_000);
+    long seed = Long.getLong("seed", new Random().nextInt(10_000));
+    System.out.println("seed " + seed);
     for (double rate : new double[] {0.25, 1, 2.5, 64}) {
       for (String name : new String[] {"CC1", "zipf-daily"}) {
         TrafficSource source = new TrafficSource(200, DAYS, Optional.empty(), rate);

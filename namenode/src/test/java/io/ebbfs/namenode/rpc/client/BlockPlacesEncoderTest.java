@@ -3,6 +3,7 @@ package io.ebbfs.namenode.rpc.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.common.time.ManualClock;
+import io.ebbfs.namenode.Seeds;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
@@ -30,7 +31,7 @@ class BlockPlacesEncoderTest {
   private static final String POOL = "BP-1-ebbfs-2";
   private static final int SERVERS = 6;
 
-  private final long seed = new Random().nextLong();
+  private final long seed = Seeds.next(BlockPlacesEncoderTest.class);
   private final Random random = new Random(seed);
   private final RandomRows rows = new RandomRows(random);
   private final BlockPlacesEncoder encoder = new BlockPlacesEncoder(POOL);

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.rpc.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.namenode.Seeds;
 import io.ebbfs.namenode.files.inodes.FileStatusConverter;
 import io.ebbfs.namenode.files.inodes.Inode;
 import java.util.ArrayList;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.RepeatedTest;
 
 /** The bytes of our encoder are those of Hadoop's classes, over random rows. */
 class FileStatusEncoderTest {
-  private final long seed = new Random().nextLong();
+  private final long seed = Seeds.next(FileStatusEncoderTest.class);
   private final Random random = new Random(seed);
   private final RandomRows rows = new RandomRows(random);
 

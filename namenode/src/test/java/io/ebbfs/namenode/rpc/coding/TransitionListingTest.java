@@ -72,7 +72,8 @@ class TransitionListingTest {
 
   @Test
   void pagesOfSomeStatesAreWholeAndReadNoOtherRows() throws IOException {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("seed", System.nanoTime());
+    System.out.println("seed " + seed);
     Random random = new Random(seed);
     TransitionStateProto[] states = TransitionStateProto.values();
     for (int i = 0; i < 5_000; i++) {

@@ -47,11 +47,12 @@ class FrameFuzzTest {
                       .build()),
               WireClient.call(4, "noSuchMethod", "/d")));
 
-  private final long seed = new Random().nextLong();
+  private final long seed = Long.getLong("seed", new Random().nextLong());
   private final Random random = new Random(seed);
 
   @Test
   void mutatedStreamsAreAnsweredInFramesAndForgotten() throws Exception {
+    System.out.println("seed " + seed);
     try (ServerFixture server =
         ServerFixture.start(2, ServerLimits.DEFAULT, path -> new byte[10])) {
       for (int i = 0; i < STREAMS; i++) {
