@@ -48,6 +48,17 @@ class StockClientSystemTest {
   private static final String XOR = "XOR-2-1-1024k";
   private static final String HTTP_ADDRESS = "dfs.namenode.http-address";
 
+  /** The format of HDFS's template of such files. */
+  private static final String POLICIES_OF_A_USER =
+      """
+      <?xml version="1.0"?>
+      <configuration>
+      <layoutversion>1</layoutversion>
+      <schemas><schema id="wide"><codec>rs</codec><k>5</k><m>2</m></schema></schemas>
+      <policies><policy><schema>wide</schema><cellsize>131072</cellsize></policy></policies>
+      </configuration>
+      """;
+
   private static TestCluster test;
   private static StockProcess client;
 
@@ -189,6 +200,7 @@ class StockClientSystemTest {
   void everyCommandEndsAsThePageSays() throws Exception {
     Path local = Files.createDirectories(test.directory().resolve("commands"));
     Files.write(local.resolve("file"), new byte[] {'e', 'b', 'b', '\n'});
+    Files.writeString(local.resolve("policies.xml"), POLICIES_OF_A_USER);
     String server = test.cluster().hostOf(0) + ":" + test.cluster().layout().ports().ipc().get(0);
     Path replica = copyOfReplica(local);
     try (ToolProcess tool = commands(local, true)) {
@@ -197,6 +209,7 @@ class StockClientSystemTest {
       Map<String, String> words =
           Map.of(
               "LOCAL", local.toString(),
+              "NAMENODE", URI.create(test.cluster().stockClient().uri()).getAuthority(),
               "SERVER", server,
               "REPLICA", replica.toString(),
               "WEBHDFS", test.cluster().layout().webHdfsUri().orElseThrow());
