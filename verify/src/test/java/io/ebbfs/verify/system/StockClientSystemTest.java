@@ -219,6 +219,26 @@ class StockClientSystemTest {
     }
   }
 
+  /** What exit codes do not show. */
+  @Test
+  void ordersToServersTakeEffect() throws Exception {
+    Path local = Files.createDirectories(test.directory().resolve("orders"));
+    try (ToolProcess tool = commands(local, true);
+        DistributedFileSystem files = files(new Configuration())) {
+      ServerOrders orders = new ServerOrders(test.cluster(), tool, files);
+      orders.bringAFullReport();
+      orders.changeTheBandwidth();
+      orders.endPipelines(SEED);
+    }
+  }
+
+  private static DistributedFileSystem files(Configuration conf) throws IOException {
+    conf.set("fs.defaultFS", test.cluster().stockClient().uri());
+    DistributedFileSystem files = new DistributedFileSystem();
+    files.initialize(URI.create(conf.get("fs.defaultFS")), conf);
+    return files;
+  }
+
   private static String lastOf(Path log) {
     try {
       String text = Files.readString(log);
