@@ -7,6 +7,7 @@ import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.client.StockProcess;
 import io.ebbfs.testbed.client.ToolProcess;
+import io.ebbfs.testbed.process.ProcessNames;
 import io.ebbfs.verify.system.TestCluster.ShellResult;
 import io.ebbfs.workloads.traffic.Generator;
 import io.ebbfs.workloads.traffic.Profile;
@@ -33,6 +34,9 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.client.HdfsClientConfigKeys;
+import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.junit.jupiter.api.AfterAll;
@@ -230,6 +234,43 @@ class StockClientSystemTest {
       orders.changeTheBandwidth();
       orders.endPipelines(SEED);
     }
+  }
+
+  /** The client asks the next server when the first one is silent for a tenth of a second. */
+  @Test
+  void aHedgedReadDoesNotWaitForAFrozenServer() throws Exception {
+    byte[] data = new byte[300_000];
+    new Random(SEED).nextBytes(data);
+    Configuration conf = new Configuration();
+    conf.setInt(HdfsClientConfigKeys.HedgedRead.THREADPOOL_SIZE_KEY, 4);
+    conf.setLong(HdfsClientConfigKeys.HedgedRead.THRESHOLD_MILLIS_KEY, 100);
+    org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path("/hedged");
+    try (DistributedFileSystem files = files(conf)) {
+      try (FSDataOutputStream out = files.create(path)) {
+        out.write(data);
+      }
+      try (FSDataInputStream in = files.open(path)) {
+        LocatedBlock block = ((HdfsDataInputStream) in).getAllBlocks().get(0);
+        assertThat(block.getLocations()).hasSize(3);
+        int first = serverAt(block.getLocations()[0]);
+        byte[] read = new byte[data.length];
+        long began = System.nanoTime();
+        test.cluster().stall(ProcessNames.server(first), true);
+        try {
+          in.readFully(0, read);
+        } finally {
+          test.cluster().stall(ProcessNames.server(first), false);
+        }
+        assertThat(read).isEqualTo(data);
+        // Without a hedged read, the client waits for 60 s until it gives the server up.
+        assertThat(System.nanoTime() - began).isLessThan(TimeUnit.SECONDS.toNanos(30));
+      }
+    }
+  }
+
+  /** The number of a server of the cluster. */
+  private static int serverAt(DatanodeInfo server) {
+    return test.cluster().layout().ports().transfer().indexOf(server.getXferPort());
   }
 
   private static DistributedFileSystem files(Configuration conf) throws IOException {
