@@ -493,13 +493,17 @@ class StockClientSystemTest {
     try (ToolProcess hdfs = commands(local, false);
         ToolProcess ours = commands(local, true)) {
       ShellSequences stock = new ShellSequences(seed, local.toString(), "/shells");
-      assertThat(stock.differences(hdfs, command -> ours.request("dfs", command).get(), 200))
+      assertThat(stock.differences(hdfs, command -> ours.request("dfs", command).get(), 300))
           .as("commands that end differently, seed %d", seed)
           .isEmpty();
       ShellSequences ofOurShell = new ShellSequences(seed, local.toString(), "/native");
-      assertThat(ofOurShell.differences(hdfs, nativeShell(), 200))
+      assertThat(ofOurShell.differences(hdfs, nativeShell(), 300))
           .as("commands that 'ebb fs' ends differently, seed %d", seed)
           .isEmpty();
+      // What fails everywhere would be the same everywhere.
+      assertThat(List.of(stock, ofOurShell))
+          .as("commands that succeed, seed %d", seed)
+          .allMatch(sequence -> sequence.succeeded() > 75);
     }
   }
 
