@@ -32,9 +32,14 @@ TEST(PartNameTest, ANameIsCutIfTheWholeWouldBeTooLong) {
   const std::string suffix = ".7-1._COPYING_";
   const std::string fits(255 - suffix.size(), 'a');
   EXPECT_EQ(PartName(fits, "7-1"), fits + suffix);
-  EXPECT_EQ(PartName(fits + "b", "7-1"), fits + suffix);
-  // A letter of two bytes of which only one has room.
-  EXPECT_EQ(PartName(fits.substr(1) + "\xc3\xa8", "7-1"), fits.substr(1) + suffix);
+  const std::string cut = PartName(fits + "b", "7-1");
+  EXPECT_EQ(cut.size(), 255U);
+  EXPECT_EQ(cut.substr(0, cut.find('~')), fits.substr(0, fits.size() - 9));
+  EXPECT_TRUE(cut.ends_with(suffix)) << cut;
+  EXPECT_NE(PartName(fits + "c", "7-1"), cut) << "another file with the same beginning";
+  // The last letter has two bytes, of which only one has room.
+  const std::string letters = fits.substr(0, fits.size() - 10) + "\xc3\xa8" + fits;
+  EXPECT_EQ(PartName(letters, "7-1").find('~'), fits.size() - 10);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace ebb::cli {
@@ -21,10 +22,19 @@ std::string_view Beginning(std::string_view text, std::size_t most_bytes) {
   return text.substr(0, most_bytes);
 }
 
+// FNV-1a. The same in each process, since a later command may look for the part.
+std::uint32_t HashOf(std::string_view text) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
 }  // namespace
 
 std::string PartName(const std::string& name, const std::string& mark) {
-  const std::string suffix = fmt::format(".{}._COPYING_", mark);
+  std::string suffix = fmt::format(".{}._COPYING_", mark);
+  if (name.size() + suffix.size() <= kMaxNameBytes) return name + suffix;
+  suffix = fmt::format("~{:08x}{}", HashOf(name), suffix);
   const std::size_t room = kMaxNameBytes - std::min(kMaxNameBytes, suffix.size());
   return fmt::format("{}{}", Beginning(name, room), suffix);
 }

@@ -208,11 +208,19 @@ TEST_F(ShellTest, ALongNameIsCutInTheOtherNameBetweenTwoLetters) {
   EXPECT_LE(other.size(), 255U);
   EXPECT_GE(other.size(), 254U);
   EXPECT_EQ(calls[1], "rename2 /" + other + " /" + name);
-  const std::size_t kept = other.find(".DFSClient_");
+  const std::size_t kept = other.find('~');
   EXPECT_TRUE(other.ends_with("._COPYING_"));
   ASSERT_NE(kept, std::string::npos);
   EXPECT_EQ(other.substr(0, kept), name.substr(0, kept));
   EXPECT_EQ(kept % 2, 1U) << "whole letters";
+}
+
+TEST_F(ShellTest, TwoLongNamesWithOneBeginningHaveTwoParts) {
+  const std::string name(250, 'n');
+  EXPECT_EQ(Line("mkdir tree; echo a > tree/" + name + "a; echo b > tree/" + name + "b").code, 0);
+  const auto answer = Run("-put -t 2 tree /");
+  EXPECT_EQ(answer.code, 0) << answer.text;
+  EXPECT_EQ(namenode_->Calls().size(), 4U);
 }
 
 TEST_F(ShellTest, AGetOfALongNameCutsTheNameOfItsPart) {
