@@ -50,6 +50,7 @@ Answer<AppendOptions> OptionsOf(const ebbfs_append_options* given) {
   EBB_TRY(SetOption("unacknowledged_bytes", given->unacknowledged_bytes,
                     options.unacknowledged_bytes));
   EBB_TRY(SetOption("idle_millis", given->idle_millis, options.idle_millis));
+  EBB_TRY(SetOption("age_millis", given->age_millis, options.age_millis));
   EBB_TRY(SetOption("patience_millis", given->patience_millis, options.patience_millis));
   return options;
 }

@@ -270,6 +270,7 @@ struct ebbfs_append_options {
   int32_t batch_bytes;          /* bytes that are sent at a time: 256 KiB */
   int32_t unacknowledged_bytes; /* beyond so many bytes without an answer calls wait: 4 MiB */
   int32_t idle_millis;          /* a lane that gets no record for so long is sealed: 5 s */
+  int32_t age_millis;           /* a lane is sealed so long after its first record: 60 s */
   int64_t patience_millis;      /* after so long without a lane, appends fail: 120 s */
 };
 

@@ -34,6 +34,7 @@ Status AppendOptions::Check() const {
   EBB_TRY(CheckBounds("unacknowledged_bytes", unacknowledged_bytes, batch_bytes,
                       kMostUnacknowledgedBytes));
   EBB_TRY(CheckBounds("idle_millis", idle_millis, 1, kMostIdleMillis));
+  EBB_TRY(CheckBounds("age_millis", age_millis, 1, std::numeric_limits<std::int32_t>::max()));
   EBB_TRY(CheckBounds("patience_millis", patience_millis, 1, kMostPatienceMillis));
   if (block_bytes == 0) return {};
   return CheckBounds("block_bytes", block_bytes, kMostRecordBytes,

@@ -25,6 +25,9 @@ struct AppendOptions {
   std::uint32_t unacknowledged_bytes = 4 << 20;
   // A lane that gets no record for so long is sealed.
   std::uint32_t idle_millis = 5'000;
+  // A lane is sealed so long after its first record, so that readers see a record some seconds later
+  // at the latest.
+  std::uint32_t age_millis = 60'000;
   // After so long without a lane that takes records an append fails.
   std::uint64_t patience_millis = 120'000;
 

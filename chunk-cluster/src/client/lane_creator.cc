@@ -87,6 +87,7 @@ Result<JoinedLane> LaneCreator::Open(const LaneName& name, const transfer::Write
     *lane.mutable_ledger() = OpenBlockOf(ledger);
     lane.set_capacitybytes(files_.block_bytes());
     lane.set_idlemillis(idle_millis_);
+    lane.set_agemillis(age_millis_);
     auto connection = LaneConnection::Create(lane, writer, batches);
     if (connection) {
       return JoinedLane{name, std::move(lane), std::move(connection).value(), true};

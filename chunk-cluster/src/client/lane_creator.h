@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "append.pb.h"
+#include "client/append_options.h"
 #include "client/lane_connection.h"
 #include "client/lane_files.h"
 #include "client/lane_name.h"
@@ -38,8 +39,8 @@ class LaneCreator {
   using Created = Result<std::optional<JoinedLane>>;
 
   // `files` outlives the creator.
-  LaneCreator(const LaneFiles& files, std::uint32_t idle_millis)
-      : files_(files), idle_millis_(idle_millis) {}
+  LaneCreator(const LaneFiles& files, const AppendOptions& options)
+      : files_(files), idle_millis_(options.idle_millis), age_millis_(options.age_millis) {}
 
   // Creates the first lane of a slot that has no ledger. Its name is not the only one that writers
   // may choose, so that two writers may do this at once: the older ledger stays then.
@@ -68,6 +69,7 @@ class LaneCreator {
 
   const LaneFiles& files_;
   const std::uint32_t idle_millis_;
+  const std::uint32_t age_millis_;
   // Servers that could not be used, and how long they are not asked for.
   std::vector<std::pair<Server, Clock::time_point>> excluded_;
 };

@@ -274,6 +274,7 @@ Status LaneFiles::RemoveOldLedgers(const LaneName& newest) const {
   EBB_ASSIGN(const auto statuses, Statuses(all + LaneName::SlotPrefix(newest.slot)));
   std::int64_t now = 0;
   for (const auto& status : statuses) now = std::max(now, status.modified_millis);
+  std::vector<LaneName> settled_lanes;
   for (const auto& status : statuses) {
     const auto old = LaneName::Of(directory_, all, file_.file_id, status.name);
     if (!old || old->generation >= newest.generation ||
@@ -281,9 +282,26 @@ Status LaneFiles::RemoveOldLedgers(const LaneName& newest) const {
       continue;
     }
     EBB_ASSIGN(const bool settled, IsSettled(*old));
-    if (settled) EBB_TRY(files_.Remove(old->Ledger(), false));
+    if (settled) settled_lanes.push_back(*old);
+  }
+  if (settled_lanes.empty()) return {};
+  // The writers are listed after the lanes were sealed: who tells a lane later, stores nothing.
+  EBB_ASSIGN(const auto needed, ToldLanes());
+  for (const auto& name : settled_lanes) {
+    if (std::ranges::find(needed, name) != needed.end()) continue;
+    EBB_TRY(files_.Remove(name.Ledger(), false));
   }
   return {};
+}
+
+Result<std::vector<LaneName>> LaneFiles::ToldLanes() const {
+  EBB_ASSIGN(const auto writers, Statuses(LaneName::Writers(file_.file_id)));
+  std::vector<LaneName> lanes;
+  for (const auto& status : writers) {
+    const auto lane = LaneName::OfWriter(directory_, file_.file_id, status.name);
+    if (lane) lanes.push_back(*lane);
+  }
+  return lanes;
 }
 
 Result<bool> LaneFiles::IsGone(const LaneName& name) const {
@@ -299,7 +317,7 @@ Result<bool> LaneFiles::IsSettled(const LaneName& name) const {
   return !block;
 }
 
-Status LaneFiles::RemoveLedgers() const {
+Status LaneFiles::RemoveAll() const {
   EBB_ASSIGN(const auto ledgers, Ledgers());
   for (const auto& name : ledgers) {
     EBB_ASSIGN(const bool settled, IsSettled(name));
@@ -309,8 +327,14 @@ Status LaneFiles::RemoveLedgers() const {
                               "and finish again",
                               path_, name.Ledger()));
     }
-    EBB_TRY(files_.Remove(name.Ledger(), false));
   }
+  // First, so that no file of a writer tells a ledger that is gone.
+  EBB_ASSIGN(const auto writers, Statuses(LaneName::Writers(file_.file_id)));
+  for (const auto& status : writers) {
+    if (!LaneName::OfWriter(directory_, file_.file_id, status.name)) continue;
+    EBB_TRY(files_.Remove(directory_ + status.name, false));
+  }
+  for (const auto& name : ledgers) EBB_TRY(files_.Remove(name.Ledger(), false));
   return {};
 }
 

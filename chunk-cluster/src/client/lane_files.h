@@ -72,12 +72,14 @@ class LaneFiles {
   // few servers have told the namenode that the block is final.
   [[nodiscard]] Result<bool> Complete(const std::string& path, std::uint64_t file_id,
                                       const hadoop::hdfs::ExtendedBlockProto& block) const;
-  // Removes old ledgers of the slot of lanes that are wholly in the file.
+  // Removes old ledgers of the slot of lanes that are wholly in the file, except those that tell
+  // which records of a writer with an id of its own are stored.
   [[nodiscard]] Status RemoveOldLedgers(const LaneName& newest) const;
   // True if nothing is left of the lane: a writer has taken it back, or has removed its ledger.
   [[nodiscard]] Result<bool> IsGone(const LaneName& name) const;
-  // Removes the ledgers, which no writer may need. kInvalid if a lane is not sealed.
-  [[nodiscard]] Status RemoveLedgers() const;
+  // Removes all files beside the file: the ledgers, and what is known of the ids of writers.
+  // kInvalid if a lane is not sealed.
+  [[nodiscard]] Status RemoveAll() const;
   // kInvalid if a block of a lane has no ledger, so that nobody knows which records are whole.
   [[nodiscard]] Status RefuseLostLedgers() const;
 
@@ -96,6 +98,8 @@ class LaneFiles {
   [[nodiscard]] Result<bool> SetOnce(const LaneName& name, const std::string& attribute,
                                      const std::string& value) const;
   [[nodiscard]] Result<bool> Exists(const std::string& path) const;
+  // The lanes that the files of writers with ids of their own tell.
+  [[nodiscard]] Result<std::vector<LaneName>> ToldLanes() const;
   [[nodiscard]] Result<std::uint64_t> FileIdOf(const std::string& path) const;
   // True if the records of the lane are in the file.
   [[nodiscard]] Result<bool> IsSettled(const LaneName& name) const;

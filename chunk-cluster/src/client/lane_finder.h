@@ -34,7 +34,7 @@ class LaneFinder {
       : files_(files),
         sealer_(files),
         lanes_(options.lanes),
-        creator_(files, options.idle_millis) {}
+        creator_(files, options) {}
 
   // Joins the lane of the slot, or of another slot if too many writers use the lane. `finished` is
   // the lane that the writer comes from, which takes no records any more.

@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t kSlotDigits = 2;
 constexpr std::size_t kGenerationDigits = 15;
+constexpr std::size_t kLaneLetters = kSlotDigits + 1 + kGenerationDigits;
+// A dash and the number of the next record.
+constexpr std::size_t kNextLetters = 1 + 18;
 
 std::string LanePrefix(const char* kind, std::uint64_t file_id) {
   return fmt::format(".append-{}-{}-", kind, file_id);
@@ -46,13 +49,22 @@ std::optional<LaneName> LaneName::Of(const std::string& directory, const std::st
                                      std::uint64_t file_id, const std::string& name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   const std::string rest = name.substr(prefix.size());
-  if (rest.size() != kSlotDigits + 1 + kGenerationDigits || rest[kSlotDigits] != '-') {
-    return std::nullopt;
-  }
+  if (rest.size() != kLaneLetters || rest[kSlotDigits] != '-') return std::nullopt;
   const std::string slot = rest.substr(0, kSlotDigits);
   const std::string generation = rest.substr(kSlotDigits + 1);
   if (!AreDigits(slot) || !AreDigits(generation)) return std::nullopt;
   return LaneName{directory, file_id, std::stoi(slot), std::stoll(generation)};
+}
+
+std::string LaneName::Writers(std::uint64_t file_id) { return LanePrefix("writer", file_id); }
+
+std::optional<LaneName> LaneName::OfWriter(const std::string& directory, std::uint64_t file_id,
+                                           const std::string& name) {
+  if (!name.starts_with(Writers(file_id)) || name.size() < kLaneLetters + kNextLetters) {
+    return std::nullopt;
+  }
+  return Of(directory, "", file_id,
+            name.substr(name.size() - kLaneLetters - kNextLetters, kLaneLetters));
 }
 
 }  // namespace ebb::client

@@ -38,6 +38,13 @@ struct LaneName {
   [[nodiscard]] static std::optional<LaneName> Of(const std::string& directory,
                                                   const std::string& prefix, std::uint64_t file_id,
                                                   const std::string& name);
+  // The beginning of the names of the files that stand for writers with ids of their own.
+  [[nodiscard]] static std::string Writers(std::uint64_t file_id);
+  // The lane that such a file tells: its ledger tells which records of the writer are stored.
+  // Generation 0 is no lane. Nothing if the name is no such name.
+  [[nodiscard]] static std::optional<LaneName> OfWriter(const std::string& directory,
+                                                        std::uint64_t file_id,
+                                                        const std::string& name);
 };
 
 }  // namespace ebb::client

@@ -107,7 +107,7 @@ Status RecordAppender::SealAll(FileSystem& files, const std::string& path) {
 Status RecordAppender::Finish(FileSystem& files, const std::string& path) {
   EBB_TRY(SealAll(files, path));
   EBB_ASSIGN(const auto lanes, LaneFiles::Open(files, path));
-  return lanes.RemoveLedgers();
+  return lanes.RemoveAll();
 }
 
 }  // namespace ebb::client

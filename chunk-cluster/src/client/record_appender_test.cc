@@ -493,6 +493,31 @@ TEST_F(RecordAppenderTest, OldLedgersOfSealedLanesAreRemoved) {
   Close(*appender);
 }
 
+TEST_F(RecordAppenderTest, ALedgerThatTheFileOfAWriterTellsIsKeptUntilTheEnd) {
+  Connect();
+  names_->Put(kFile, FakeFile{.id = 7, .block_bytes = kLaneBytes});
+  const LaneName told = {"/d/", 7, 0, 5};
+  const LaneName newest = told.Next();
+  const std::string writer =
+      "/d/.append-writer-7-00000000-0000-0001-0000-000000000002-000000000000003-00-"
+      "000000000000005-000000000000000040";
+  const auto sealed = [](std::int64_t modified) {
+    return FakeFile{.attributes = {{"append.lane", ""}, {"append.sealed", "0"}},
+                    .modified_millis = modified};
+  };
+  names_->Put(told.Ledger(), sealed(1));
+  names_->Put(newest.Ledger(), sealed(3'600'002));
+  names_->Put(writer, FakeFile{});
+  const auto appender = Open();
+  Append(*appender, 0);
+  Flush(*appender);
+  EXPECT_EQ(names_->Names("/d/.append-ledger-"),
+            (std::vector<std::string>{told.Ledger(), newest.Ledger(), newest.Next().Ledger()}));
+  Close(*appender);
+  Finish();
+  EXPECT_EQ(names_->Names("/d/.append-"), std::vector<std::string>());
+}
+
 TEST_F(RecordAppenderTest, SealAllMakesTheRecordsOfAnOpenLaneVisible) {
   Connect();
   const auto appender = Open();
