@@ -160,8 +160,10 @@ Status Trash::DeleteCheckpoints(bool all) {
   EBB_TRY(listed);
   for (const auto& name : old) {
     const std::string checkpoint = root_ + "/" + name;
-    EBB_ASSIGN(const bool removed, files_.Remove(checkpoint, true));
-    if (removed) shell_.Tell("Deleted trash checkpoint: " + checkpoint);
+    const auto removed = files_.Remove(checkpoint, true);
+    // As with 'hdfs dfs', the others have their turn.
+    if (!removed) shell_.Complain(removed.error());
+    if (removed && *removed) shell_.Tell("Deleted trash checkpoint: " + checkpoint);
   }
   return {};
 }

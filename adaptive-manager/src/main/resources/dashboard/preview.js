@@ -8,10 +8,13 @@ const MOST_PREVIEWED_DECISIONS = 12;
 // The latest preview alone may draw: an earlier one may be answered later.
 let previews = 0;
 
-// An edit stays while somebody looks at another page.
+// The policies in force, as they were read last.
+let loadedPolicies = '';
+
+// An edit stays while somebody looks at another page; policies that nobody has edited are read again.
 function showPreview() {
   showPreviewToken();
-  if (!$('edited').value) resetEdit();
+  if ($('edited').value === loadedPolicies) resetEdit();
 }
 
 const showPreviewToken = () => { $('preview-token-row').hidden = !!sessionStorage.getItem(TOKEN); };
@@ -20,7 +23,8 @@ async function resetEdit() {
   previews++;
   clearPreview('');
   try {
-    $('edited').value = (await get('policies/text')).text;
+    loadedPolicies = (await get('policies/text')).text;
+    $('edited').value = loadedPolicies;
   } catch (error) {
     $('preview-error').textContent = error.message;
   }

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.replicas;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.placement.TargetGrader;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -34,12 +35,12 @@ import org.apache.hadoop.fs.StorageType;
  * replica that the first choice kept, even if a crash comes between the steps. Thread-safe.
  */
 final class ExcessReplicaMarker {
-  // How bad a replica is, besides its fullness, which is at most 1. A wrong type and a hint
-  // together
-  // do not outweigh the racks: the block stays in two of them.
-  private static final double REPLACED = 3.0;
+  // How bad a replica is, besides its fullness, which is at most 1. A wrong type, errors of the
+  // disk and a hint together do not outweigh the racks: the block stays in two of them.
+  private static final double REPLACED = 1.2;
+  private static final double ON_ERRING_DISK = 2.5;
   private static final double OF_WRONG_TYPE = 4.0;
-  private static final double KEEPS_TWO_RACKS = 8.5;
+  private static final double KEEPS_TWO_RACKS = 9.0;
 
   private final MetadataStore store;
   private final DatanodeRegistry cluster;
@@ -286,6 +287,7 @@ final class ExcessReplicaMarker {
         + leaving * 5_000.0
         + together * 10.0
         + moved * REPLACED
+        + (errs(replica) ? ON_ERRING_DISK : 0.0)
         - (leavesOneRack(replica, kept) ? KEEPS_TWO_RACKS : 0.0)
         + fullness(replica);
   }
@@ -304,6 +306,10 @@ final class ExcessReplicaMarker {
         .map(Server::rack)
         .distinct()
         .count();
+  }
+
+  private boolean errs(Replica replica) {
+    return TargetGrader.errs(cluster.disk(replica.storageUuid()).orElseThrow());
   }
 
   private double fullness(Replica replica) {

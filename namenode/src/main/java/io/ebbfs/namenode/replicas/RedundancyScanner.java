@@ -15,6 +15,8 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Scans all blocks slowly: finds blocks with too few or too many replicas that no event has
@@ -23,6 +25,7 @@ import java.util.OptionalLong;
  * {@link #open} and {@link #tick}; {@link #counted} and {@link #progress} are thread-safe.
  */
 final class RedundancyScanner {
+  private static final Logger LOG = LoggerFactory.getLogger(RedundancyScanner.class);
   private static final int PAGE = 200;
 
   private record Examined(BlockRow block, List<Replica> replicas) {}
@@ -60,9 +63,13 @@ final class RedundancyScanner {
     return cursor.progress();
   }
 
-  /** Reads, once, what the passes of earlier processes have counted. */
-  void open() throws IOException {
-    cursor.open();
+  /** Reads, once, what the passes of earlier processes have counted. A later call tries again. */
+  void open() {
+    try {
+      cursor.open();
+    } catch (IOException e) {
+      LOG.warn("the scan of all blocks does not know yet where it stands: {}", e.toString());
+    }
   }
 
   /** Scans at most {@link RedundancySettings#blocksPerTick} blocks. */

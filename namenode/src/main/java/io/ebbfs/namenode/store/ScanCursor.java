@@ -38,6 +38,7 @@ public final class ScanCursor {
   private Map<String, Long> counts = new HashMap<>();
   private boolean saved = true;
   private long savedMillis = Long.MIN_VALUE;
+  private volatile long visitedHere;
   private volatile Progress progress = new Progress(0, 0, OptionalLong.empty(), 0);
   private volatile Map<String, Long> lastCounts = Map.of();
 
@@ -63,16 +64,20 @@ public final class ScanCursor {
   }
 
   /**
-   * Reads, at the first call, where the scan of an earlier process stood. If the text cannot be
-   * read, the scan begins anew.
+   * Reads, at the first call, where the scan of an earlier process stood. If the row or its text is
+   * damaged, the scan begins anew.
    */
   public void open() throws IOException {
     if (open) {
       return;
     }
-    Optional<SettingRow> row =
-        store.transact(key.partition(), Durability.RELAXED, t -> t.get(Tables.SETTING, key));
-    row.ifPresent(r -> resume(r.getValue()));
+    try {
+      Optional<SettingRow> row =
+          store.transact(key.partition(), Durability.RELAXED, t -> t.get(Tables.SETTING, key));
+      row.ifPresent(r -> resume(r.getValue()));
+    } catch (CorruptRowException e) {
+      LOG.warn("setting '{}' is damaged, the scan begins anew: {}", setting, e.toString());
+    }
     open = true;
   }
 
@@ -133,6 +138,7 @@ public final class ScanCursor {
    */
   public void visited(List<? extends Row<?>> page, int limit) {
     long visited = progress.visited() + page.size();
+    visitedHere += page.size();
     if (page.size() < limit) {
       long now = clock.millis();
       underWay = false;
@@ -190,6 +196,12 @@ public final class ScanCursor {
   /** How far the scan is. */
   public Progress progress() {
     return progress;
+  }
+
+  /** Whether this process has visited as many rows as the last whole pass. */
+  public boolean hasVisitedAll() {
+    Progress now = progress;
+    return now.completedMillis().isPresent() && visitedHere >= now.rows();
   }
 
   /** What the last whole pass has counted by this name; empty if it has counted none. */

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.files.trash.TrashEmptier;
 import io.ebbfs.namenode.files.trash.TrashSettings;
+import io.ebbfs.namenode.store.OutcomeUnknownException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
+import org.apache.hadoop.ipc.RetriableException;
 import org.apache.hadoop.ipc.StandbyException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -272,6 +274,24 @@ class TrashEmptierTest {
     tickOften();
     assertThat(trash("ann")).containsExactly("231114231320/");
     assertThat(trash("ben")).containsExactly("231114231320/");
+  }
+
+  /** The next multiple of the checkpoint interval may be a week away. */
+  @Test
+  void aChangeWhoseOutcomeIsNotKnownIsTriedAgainAtOnce() throws Exception {
+    names.mkdirs("/user/ann/.Trash/Current");
+    names.mkdirs("/user/ben/.Trash/Current");
+    failing = "rename";
+    for (IOException unclear :
+        List.of(new OutcomeUnknownException("no answer", null), new RetriableException("later"))) {
+      failure = unclear;
+      names.clock.advance(HOUR);
+      assertThatThrownBy(emptier::tick).isSameAs(unclear);
+    }
+    failing = "none";
+    tickOften();
+    assertThat(trash("ann")).hasSize(1).doesNotContain("Current/");
+    assertThat(trash("ben")).hasSize(1).doesNotContain("Current/");
   }
 
   @Test

@@ -125,6 +125,22 @@ class ErringDiskPlacementTest {
     return disks;
   }
 
+  /** The disk that errs is the emptiest one: it got no new blocks. */
+  @Test
+  void theExcessReplicaOnADiskThatErrsGoesFirst() throws IOException {
+    start(3, 1);
+    long block = f.writeFile(3).getBlockId();
+    f.servers.get("server-00").writeQuietly("DS-00-0", new Block(998, 500L << 20, 1));
+    f.servers.get("server-02").writeQuietly("DS-02-0", new Block(999, 500L << 20, 1));
+    errors("server-01", Map.of("DS-01-0", 1.0));
+    f.setReplication(block, 2);
+    for (int i = 0; i < 60 && f.physical(block).size() > 2; i++) {
+      f.second();
+      f.deliverAll();
+    }
+    assertThat(f.physical(block)).containsExactlyInAnyOrder("DS-00-0", "DS-02-0");
+  }
+
   /** A server that goes back to an older version does not tell any more. */
   @Test
   void aHeartbeatWithoutTheFieldTellsOfNoErrors() throws IOException {

@@ -7,6 +7,7 @@ import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
@@ -55,6 +56,43 @@ class ScanCursorTest {
           t.put(Tables.SETTING, key, SettingRow.newBuilder().setValue(text).build());
           return null;
         });
+  }
+
+  @Test
+  void aDamagedRowHasTheScanBeginAnew() throws IOException {
+    MetadataStore damaged =
+        (MetadataStore)
+            Proxy.newProxyInstance(
+                MetadataStore.class.getClassLoader(),
+                new Class<?>[] {MetadataStore.class},
+                (proxy, method, arguments) -> {
+                  throw new CorruptRowException("as ordered", null);
+                });
+    ScanCursor cursor = new ScanCursor(damaged, SETTING, clock);
+    cursor.open();
+    assertThat(cursor.isUnderWay()).isFalse();
+    cursor.begin();
+    assertThat(cursor.after()).isNull();
+  }
+
+  @Test
+  void aProcessHasVisitedAllAfterAsManyRowsAsThePassBefore() throws IOException {
+    ScanCursor cursor = opened();
+    cursor.begin();
+    cursor.visited(rows(1, LIMIT), LIMIT);
+    assertThat(cursor.hasVisitedAll()).as("no pass has ended").isFalse();
+    cursor.visited(rows(1 + LIMIT, 2), LIMIT);
+    assertThat(cursor.hasVisitedAll()).isTrue();
+    cursor.save();
+
+    cursor = opened();
+    assertThat(cursor.progress().completedMillis()).isPresent();
+    assertThat(cursor.hasVisitedAll()).isFalse();
+    cursor.begin();
+    cursor.visited(rows(1, LIMIT), LIMIT);
+    assertThat(cursor.hasVisitedAll()).isFalse();
+    cursor.visited(rows(1 + LIMIT, 2), LIMIT);
+    assertThat(cursor.hasVisitedAll()).isTrue();
   }
 
   @Test

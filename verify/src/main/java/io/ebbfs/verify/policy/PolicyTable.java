@@ -50,7 +50,7 @@ final class PolicyTable {
                   mean(seeds, Ledger.Figures::degradedMillis),
                   mean(seeds, Ledger.Figures::stored),
                   mean(seeds, Ledger.Figures::conversions),
-                  tellsHottest ? "%10.0f".formatted(hotMillis(seeds).orElse(0)) : "");
+                  tellsHottest ? hottest(seeds) : "");
             });
   }
 
@@ -60,6 +60,12 @@ final class PolicyTable {
       out.printf(
           "%s: %s: %s%n", goal.confirmed() ? "confirmed" : "refuted", goal.name(), goal.text());
     }
+  }
+
+  /** A column. A system without such reads has no figure. */
+  private static String hottest(List<Ledger.Figures> seeds) {
+    OptionalDouble millis = hotMillis(seeds);
+    return millis.isPresent() ? "%10.0f".formatted(millis.getAsDouble()) : "%10s".formatted("-");
   }
 
   /**

@@ -33,6 +33,9 @@ final class Recorder implements AutoCloseable {
 
   private static final String DECODED = "degradedReadSources.";
 
+  /** The least share of the steps in which the cluster has to be looked at. */
+  private static final double LEAST_SAMPLED = 0.95;
+
   private final Experiment experiment;
   private final Variant system;
   private final Bench bench;
@@ -78,8 +81,8 @@ final class Recorder implements AutoCloseable {
         synchronized (samples) {
           samples.put(step, sample);
         }
-      } catch (IOException e) {
-        // The step counts as the one before.
+      } catch (IOException | RuntimeException e) {
+        // The step counts as the one before. end() fails if too many are missed.
       }
     }
   }
@@ -113,16 +116,28 @@ final class Recorder implements AutoCloseable {
         .anyMatch(server -> running.contains(ProcessNames.server(server)));
   }
 
+  private void requireSamples(int steps) throws IOException {
+    synchronized (samples) {
+      long taken = samples.keySet().stream().filter(step -> step < steps).count();
+      if (taken < steps * LEAST_SAMPLED) {
+        throw new IOException(
+            "the cluster was looked at in %d of %d steps; record on a machine with less load"
+                .formatted(taken, steps));
+      }
+    }
+  }
+
   /**
    * The recording of the time of the workloads. To be called when all transitions have ended.
    *
-   * @throws IOException if the namenode does not answer
+   * @throws IOException if the namenode does not answer, or did not in too many steps
    */
   Recording end() throws IOException {
     close();
     long millis =
         data.workloads().values().stream().mapToLong(Workload::durationMillis).max().orElse(0);
     int count = (int) Math.max(1, (millis + STEP_MILLIS - 1) / STEP_MILLIS);
+    requireSamples(count);
     List<Map<Integer, Integer>> opens = new ArrayList<>();
     double[] lost = new double[count];
     for (int step = 0; step < count; step++) {

@@ -118,7 +118,11 @@ final class StoredData {
     Replay.Outcome play(Replay replay) throws InterruptedException;
   }
 
-  /** Works through the reads of all workloads at once; the failures of all of them. */
+  /**
+   * Works through the reads of all workloads at once; the failures of all of them.
+   *
+   * @throws IOException if a reader got other bytes than were written
+   */
   private List<String> play(Player player) throws InterruptedException, IOException {
     ExecutorService threads = Executors.newFixedThreadPool(replays.size());
     try {
@@ -127,8 +131,13 @@ final class StoredData {
         outcomes.add(threads.submit(() -> player.play(replay)));
       }
       List<String> failures = new ArrayList<>();
+      long wrong = 0;
       for (Future<Replay.Outcome> outcome : outcomes) {
         failures.addAll(outcome.get().failures());
+        wrong += outcome.get().wrong();
+      }
+      if (wrong > 0) {
+        throw new IOException(wrong + " reads gave other bytes than were written");
       }
       return failures;
     } catch (ExecutionException e) {

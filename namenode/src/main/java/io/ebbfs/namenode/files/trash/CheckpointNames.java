@@ -3,6 +3,7 @@ package io.ebbfs.namenode.files.trash;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.ResolverStyle;
 import java.util.Locale;
@@ -33,14 +34,18 @@ final class CheckpointNames {
     return format.format(Instant.ofEpochMilli(millis));
   }
 
-  /** When a checkpoint was made; empty if the name is not that of a checkpoint. */
+  /**
+   * When a checkpoint was made; empty if the name is not that of a checkpoint. Of two times with the
+   * same name, at the end of summer time, the later one: no checkpoint is deleted too early.
+   */
   OptionalLong millisOf(String name) {
     Matcher matcher = NAME.matcher(name);
     if (!matcher.matches()) {
       return OptionalLong.empty();
     }
     try {
-      return OptionalLong.of(Instant.from(format.parse(matcher.group(1))).toEpochMilli());
+      ZonedDateTime time = ZonedDateTime.from(format.parse(matcher.group(1)));
+      return OptionalLong.of(time.withLaterOffsetAtOverlap().toInstant().toEpochMilli());
     } catch (DateTimeException e) {
       return OptionalLong.empty(); // digits that are no time, such as a month 13
     }

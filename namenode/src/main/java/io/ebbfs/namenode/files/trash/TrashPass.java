@@ -4,6 +4,7 @@ import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.io.FileReadService;
 import io.ebbfs.namenode.files.io.FileReadService.Page;
+import io.ebbfs.namenode.store.OutcomeUnknownException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -12,6 +13,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.hdfs.server.namenode.SafeModeException;
+import org.apache.hadoop.ipc.RetriableException;
 import org.apache.hadoop.ipc.StandbyException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -122,7 +124,7 @@ final class TrashPass {
       return true;
     }
     enter(String.join("/", HOMES, owner.nameText(), TRASH));
-    Page entries = reads.list(superuser, trash, entry);
+    Page entries = listTrash();
     if (entries == null || entries.listed().isFile()) {
       return true;
     }
@@ -135,6 +137,16 @@ final class TrashPass {
       entry = next.name();
     }
     return entries.remaining() == 0;
+  }
+
+  /** Null if there is no trash, or if its rows cannot be read: the other users have their turn. */
+  private Page listTrash() throws IOException {
+    try {
+      return reads.list(superuser, trash, entry);
+    } catch (RuntimeException e) {
+      LOG.warn("{} cannot be listed, and stays as it is: {}", trash, e.toString());
+      return null;
+    }
   }
 
   private void enter(String next) {
@@ -151,8 +163,12 @@ final class TrashPass {
       handle(name, path);
     } catch (FileNotFoundException e) {
       LOG.debug("{} was renamed or deleted meanwhile", path);
-    } catch (StandbyException | SafeModeException | InterruptedIOException e) {
-      throw e;
+    } catch (StandbyException
+        | SafeModeException
+        | InterruptedIOException
+        | RetriableException
+        | OutcomeUnknownException e) {
+      throw e; // these hold for all entries: the step is repeated
     } catch (IOException | RuntimeException e) {
       LOG.warn("{} stays as it is until the trash is emptied next: {}", path, e.toString());
     }

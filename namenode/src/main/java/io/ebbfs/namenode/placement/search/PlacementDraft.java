@@ -2,6 +2,7 @@ package io.ebbfs.namenode.placement.search;
 
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.placement.PlacementDisk;
+import io.ebbfs.namenode.placement.TargetGrade;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -22,6 +23,9 @@ final class PlacementDraft {
 
   /** A disk that is fuller than the mean by this share of the mean is as bad as one block more. */
   private static final double FULLER_IS_A_BLOCK = 0.02;
+
+  /** A disk whose calls have failed lately is as bad as so many blocks more on its server. */
+  private static final double ERRS_IS_BLOCKS = 3;
 
   /**
    * Beyond this many blocks, fullness counts a quarter: enough to tell the disks of a full server
@@ -75,7 +79,10 @@ final class PlacementDraft {
     }
   }
 
-  /** By disk: lower for disks that are less full, in relation to their size, and less busy. */
+  /**
+   * By disk: lower for disks that are less full, in relation to their size, less busy, and without
+   * errors: of several replicas, an encoding keeps one on a disk that works.
+   */
   private double[] preferences(List<PlacementDisk> candidates, Random random) {
     double capacity = 0;
     double free = 0;
@@ -94,6 +101,7 @@ final class PlacementDraft {
               - 0.75 * Math.max(0, fuller - MUCH_FULLER)
               - 0.75 * Math.min(0, fuller + MUCH_FULLER)
               + 0.3 * Math.min(1, disk.load())
+              + (disk.grade() == TargetGrade.ERRING ? ERRS_IS_BLOCKS : 0)
               + 0.05 * random.nextDouble();
     }
     return result;

@@ -495,8 +495,10 @@ public final class CodingService implements CodingProtocol {
             .setName(name)
             .setStartedMillis(scan.startedMillis())
             .setVisited(scan.visited());
-    scan.completedMillis()
-        .ifPresent(millis -> status.setCompletedMillis(millis).setRows(scan.rows()));
+    scan.completedMillis().ifPresent(status::setCompletedMillis);
+    if (scan.rows() > 0) {
+      status.setRows(scan.rows());
+    }
     return status.build();
   }
 

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -139,9 +140,16 @@ public final class RepairScanner {
     cursor.visited(page, limit);
   }
 
-  /** How far the scan of all stripes is. Thread-safe. */
+  /**
+   * How far the scan of all stripes is. What it has found is counted in memory: so the end of a pass
+   * is told once this process has visited as many stripes itself. Thread-safe.
+   */
   public ScanCursor.Progress progress() {
-    return cursor.progress();
+    ScanCursor.Progress now = cursor.progress();
+    return cursor.hasVisitedAll()
+        ? now
+        : new ScanCursor.Progress(
+            now.startedMillis(), now.visited(), OptionalLong.empty(), now.rows());
   }
 
   private void checkHinted(boolean onlyAtRisk, int limit) throws IOException {
