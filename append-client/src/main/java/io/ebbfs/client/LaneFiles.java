@@ -116,7 +116,7 @@ final class LaneFiles {
   }
 
   private static String slotOf(Optional<Integer> slot) {
-    return slot.map(number -> "%02d-".formatted(number)).orElse("");
+    return slot.map(LaneName::slotPrefix).orElse("");
   }
 
   private List<HdfsFileStatus> statuses(String prefix) throws IOException {

@@ -1,5 +1,6 @@
 package io.ebbfs.client;
 
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Matcher;
@@ -53,19 +54,21 @@ record WriterName(
   }
 
   String path() {
-    return "%s%s%015d-%02d-%015d-%018d"
-        .formatted(
-            directory,
-            prefix(fileId, Optional.of(writer)),
-            version,
-            lane.map(LaneName::slot).orElse(0),
-            lane.map(LaneName::generation).orElse(0L),
-            nextRecord);
+    return String.format(
+        Locale.ROOT,
+        "%s%s%015d-%02d-%015d-%018d",
+        directory,
+        prefix(fileId, Optional.of(writer)),
+        version,
+        lane.map(LaneName::slot).orElse(0),
+        lane.map(LaneName::generation).orElse(0L),
+        nextRecord);
   }
 
   /** The beginning of the names of all writers of a file, or of one writer. */
   static String prefix(long fileId, Optional<UUID> writer) {
-    return ".append-writer-%d-%s".formatted(fileId, writer.map(id -> id + "-").orElse(""));
+    return String.format(
+        Locale.ROOT, ".append-writer-%d-%s", fileId, writer.map(id -> id + "-").orElse(""));
   }
 
   /** Empty if the name is no such name. */

@@ -3,6 +3,7 @@ package io.ebbfs.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -33,6 +34,21 @@ class WriterNameTest {
     }
     assertThat(WriterName.of("/d/", 17, LANE.ledger().substring("/d/".length()))).isEmpty();
     assertThat(WriterName.of("/d/", 17, ".append-writer-17-")).isEmpty();
+  }
+
+  @Test
+  void theNameIsTheSameWhateverDigitsThePlatformWrites() {
+    WriterName name = WriterName.first("/d/", 17, WRITER).inLane(LANE, 1234);
+    String path = name.path();
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.forLanguageTag("fa-IR-u-nu-arabext"));
+    try {
+      assertThat("%d".formatted(1)).as("a digit of this locale").isNotEqualTo("1");
+      assertThat(name.path()).isEqualTo(path);
+      assertThat(WriterName.of("/d/", 17, nameOf(name))).contains(name);
+    } finally {
+      Locale.setDefault(before);
+    }
   }
 
   /** So a listing that is read page by page sees a file that is renamed meanwhile. */
