@@ -70,6 +70,9 @@ class FakeNamespace {
   std::set<std::string> snapshottable;
   // Entries in an answer to a listing.
   int most_listed = 1000;
+  // Runs when a listing is answered that begins behind this name, and may change the files.
+  std::function<void(const std::string& start_after, std::map<std::string, FakeFile>& files)>
+      listed = [](const auto&, auto&) {};
   // Whether blocks name the storages of their servers.
   bool names_storages = true;
 
@@ -243,6 +246,7 @@ class FakeNamespace {
               list.set_remainingentries(list.remainingentries() + 1);
             }
           }
+          listed(request.startafter(), files_);
           return {};
         });
     On<DeleteRequestProto, DeleteResponseProto>(

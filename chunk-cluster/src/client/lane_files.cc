@@ -318,6 +318,9 @@ Result<bool> LaneFiles::IsSettled(const LaneName& name) const {
 }
 
 Status LaneFiles::RemoveAll() const {
+  // The writers are listed before the lanes are looked at: a writer that tells a lane later has
+  // another name by then, and so keeps its id.
+  EBB_ASSIGN(const auto writers, Statuses(LaneName::Writers(file_.file_id)));
   EBB_ASSIGN(const auto ledgers, Ledgers());
   for (const auto& name : ledgers) {
     EBB_ASSIGN(const bool settled, IsSettled(name));
@@ -329,12 +332,15 @@ Status LaneFiles::RemoveAll() const {
     }
   }
   // First, so that no file of a writer tells a ledger that is gone.
-  EBB_ASSIGN(const auto writers, Statuses(LaneName::Writers(file_.file_id)));
   for (const auto& status : writers) {
     if (!LaneName::OfWriter(directory_, file_.file_id, status.name)) continue;
     EBB_TRY(files_.Remove(directory_ + status.name, false));
   }
-  for (const auto& name : ledgers) EBB_TRY(files_.Remove(name.Ledger(), false));
+  EBB_ASSIGN(const auto needed, ToldLanes());
+  for (const auto& name : ledgers) {
+    if (std::ranges::find(needed, name) != needed.end()) continue;
+    EBB_TRY(files_.Remove(name.Ledger(), false));
+  }
   return {};
 }
 

@@ -21,6 +21,8 @@
 #include "client/fake_lanes.h"
 #include "client/fake_namespace.h"
 #include "client/file_system.h"
+#include "client/lane_files.h"
+#include "client/lane_name.h"
 #include "transfer/lane_node.h"
 #include "transfer/wire.h"
 
@@ -516,6 +518,25 @@ TEST_F(RecordAppenderTest, ALedgerThatTheFileOfAWriterTellsIsKeptUntilTheEnd) {
   Close(*appender);
   Finish();
   EXPECT_EQ(names_->Names("/d/.append-"), std::vector<std::string>());
+}
+
+TEST_F(RecordAppenderTest, AWriterThatTellsALaneWhileTheFileIsFinishedKeepsItsId) {
+  names_->Put(kFile, FakeFile{.id = 7, .block_bytes = kLaneBytes});
+  const LaneName lane = {"/d/", 7, 0, 9};
+  const std::string id = "/d/.append-writer-7-00000000-0000-0001-0000-000000000002-";
+  const std::string before = id + "000000000000003-00-000000000000000-000000000000000000";
+  const std::string after = id + "000000000000004-00-000000000000009-000000000000000000";
+  names_->Put(before, FakeFile{});
+  names_->listed = [&](const std::string& start_after, auto& files) {
+    if (!start_after.starts_with(LaneName::Ledgers(7)) || files.erase(before) == 0) return;
+    files[after] = FakeFile{.id = 1'000};
+    files[lane.Ledger()] = FakeFile{.id = 1'001};
+  };
+  Connect();
+  const auto lanes = LaneFiles::Open(*files_, kFile);
+  ASSERT_TRUE(lanes);
+  ASSERT_TRUE(lanes->RemoveAll());
+  EXPECT_EQ(names_->Names("/d/.append-"), (std::vector<std::string>{lane.Ledger(), after}));
 }
 
 TEST_F(RecordAppenderTest, SealAllMakesTheRecordsOfAnOpenLaneVisible) {

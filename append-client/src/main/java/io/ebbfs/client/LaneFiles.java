@@ -45,8 +45,13 @@ final class LaneFiles {
    * @param path the file that is appended to
    */
   LaneFiles(DistributedFileSystem files, String path) throws IOException {
+    this(files, files.getClient().getNamenode(), path);
+  }
+
+  /** For a test that wants to know what the namenode is asked. */
+  LaneFiles(DistributedFileSystem files, ClientProtocol namenode, String path) throws IOException {
     this.files = files;
-    this.namenode = files.getClient().getNamenode();
+    this.namenode = namenode;
     this.path = path;
     this.directory = path.substring(0, path.lastIndexOf('/') + 1);
     this.file = requireFile();
@@ -308,13 +313,7 @@ final class LaneFiles {
   void removeOldLedgers(LaneName newest) throws IOException {
     List<LaneName> old = oldLedgers(newest);
     // The writers are listed after the lanes were sealed: who tells a lane later, stores nothing.
-    Set<LaneName> needed =
-        old.isEmpty()
-            ? Set.of()
-            : writers(Optional.empty()).stream()
-                .map(WriterName::lane)
-                .flatMap(Optional::stream)
-                .collect(Collectors.toSet());
+    Set<LaneName> needed = old.isEmpty() ? Set.of() : toldLanes();
     for (LaneName name : old) {
       if (!needed.contains(name)) {
         namenode.delete(name.ledger(), false);
@@ -338,6 +337,14 @@ final class LaneFiles {
     return found;
   }
 
+  /** The lanes that the files of writers with ids of their own tell. */
+  private Set<LaneName> toldLanes() throws IOException {
+    return writers(Optional.empty()).stream()
+        .map(WriterName::lane)
+        .flatMap(Optional::stream)
+        .collect(Collectors.toSet());
+  }
+
   /** True if nothing is left of the lane: a writer has taken it back, or has removed its ledger. */
   boolean isGone(LaneName name) throws IOException {
     return namenode.getFileInfo(name.ledger()) == null
@@ -351,6 +358,9 @@ final class LaneFiles {
 
   /** Removes all files beside the file: the ledgers, and what is known of the ids of writers. */
   void removeAll() throws IOException {
+    // The writers are listed before the lanes are looked at: a writer that tells a lane later has
+    // another name by then, and so keeps its id.
+    List<WriterName> writers = writers(Optional.empty());
     List<LaneName> ledgers = ledgers(Optional.empty());
     for (LaneName name : ledgers) {
       if (!isSettled(name)) {
@@ -360,11 +370,14 @@ final class LaneFiles {
       }
     }
     // First, so that no file of a writer tells a ledger that is gone.
-    for (WriterName writer : writers(Optional.empty())) {
+    for (WriterName writer : writers) {
       namenode.delete(writer.path(), false);
     }
+    Set<LaneName> needed = toldLanes();
     for (LaneName name : ledgers) {
-      namenode.delete(name.ledger(), false);
+      if (!needed.contains(name)) {
+        namenode.delete(name.ledger(), false);
+      }
     }
   }
 

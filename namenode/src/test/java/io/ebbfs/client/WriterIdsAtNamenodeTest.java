@@ -9,7 +9,10 @@ import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.namenode.NamenodeServer;
 import io.ebbfs.protocol.proto.AppendProtos.BatchAnswerProto;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,10 +29,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -316,6 +321,52 @@ class WriterIdsAtNamenodeTest {
         .isInstanceOf(AppendException.class)
         .hasMessageContaining(lane.ledger());
     assertThat(lanes.writers(Optional.empty())).hasSize(1);
+  }
+
+  @Test
+  void aWriterThatTellsALaneWhileTheFileIsFinishedKeepsItsId() throws Exception {
+    LaneFiles lanes = open(new Path("/meanwhile/f"));
+    long fileId = lanes.requireFile().getFileId();
+    LaneName lane = new LaneName("/meanwhile/", fileId, 0, 9);
+    UUID id = new UUID(10, 10);
+    WriterClaim claim = WriterClaim.take(lanes, id);
+    ClientProtocol namenode =
+        afterListing(
+            LaneName.ledgers(fileId),
+            () -> {
+              files.create(new Path(lane.ledger())).close();
+              claim.enter(lane, 0);
+              return lane;
+            });
+    new LaneFiles(files, namenode, lanes.path()).removeAll();
+
+    assertThat(lanes.writers(Optional.of(id)))
+        .singleElement()
+        .returns(Optional.of(lane), WriterName::lane);
+    assertThat(lanes.ledgers(Optional.empty())).containsExactly(lane);
+  }
+
+  /** The namenode; when it has first listed the names with this beginning, something happens. */
+  private static ClientProtocol afterListing(String prefix, Callable<?> event) {
+    ClientProtocol namenode = files.getClient().getNamenode();
+    AtomicBoolean happened = new AtomicBoolean();
+    return (ClientProtocol)
+        Proxy.newProxyInstance(
+            ClientProtocol.class.getClassLoader(),
+            new Class<?>[] {ClientProtocol.class},
+            (proxy, method, arguments) -> {
+              try {
+                Object answer = method.invoke(namenode, arguments);
+                if (method.getName().equals("getListing")
+                    && new String((byte[]) arguments[1], StandardCharsets.UTF_8).startsWith(prefix)
+                    && happened.compareAndSet(false, true)) {
+                  event.call();
+                }
+                return answer;
+              } catch (InvocationTargetException failure) {
+                throw failure.getCause();
+              }
+            });
   }
 
   // ---- random lives of producers --------------------------------------------------------------
