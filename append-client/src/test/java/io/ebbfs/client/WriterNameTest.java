@@ -19,7 +19,7 @@ class WriterNameTest {
   @Test
   void theNameTellsTheLaneAndTheNextRecord() {
     WriterName first = WriterName.first("/d/", 17, WRITER);
-    WriterName inLane = first.takenOver().inLane(LANE, 1234);
+    WriterName inLane = first.takenOver(0).inLane(LANE, 1234);
 
     assertThat(nameOf(inLane))
         .isEqualTo(
@@ -56,10 +56,18 @@ class WriterNameTest {
   void eachRenameGivesALaterName() {
     WriterName name = WriterName.first("/d/", 17, WRITER).inLane(LANE, 5);
 
-    assertThat(name.takenOver().path()).isGreaterThan(name.path());
+    assertThat(name.takenOver(0).path()).isGreaterThan(name.path());
     assertThat(name.withoutLane(5).path()).isGreaterThan(name.path());
     assertThat(name.inLane(new LaneName("/d/", 17, 0, 1), 5).path()).isGreaterThan(name.path());
-    assertThat(name.takenOver().lane()).contains(LANE);
-    assertThat(name.takenOver().nextRecord()).isEqualTo(5);
+    assertThat(name.takenOver(0).lane()).contains(LANE);
+    assertThat(name.takenOver(0).nextRecord()).isEqualTo(5);
+  }
+
+  @Test
+  void theVersionBeginsWithTheTime() {
+    WriterName first = WriterName.first("/d/", 17, WRITER);
+
+    assertThat(first.takenOver(1_700_000_000_000L).version()).isEqualTo(1_700_000_000_000L);
+    assertThat(first.takenOver(1_000).takenOver(999).version()).isEqualTo(1_001);
   }
 }

@@ -264,6 +264,20 @@ class WriterIdsAtNamenodeTest {
     assertThat(canTell(WriterClaim.take(lanes, id), lane.next())).isTrue();
   }
 
+  @Test
+  void aProcessWhoseIdIsForgottenNeverHasTheIdAgain() throws Exception {
+    LaneFiles lanes = open(new Path("/forgotten/f"));
+    LaneName lane = new LaneName("/forgotten/", lanes.requireFile().getFileId(), 0, 1);
+    UUID id = new UUID(11, 11);
+    WriterClaim paused = WriterClaim.take(lanes, id);
+    lanes.removeAll();
+    Thread.sleep(2); // the time in milliseconds is another one
+    WriterClaim next = WriterClaim.take(lanes, id);
+
+    assertThat(canTell(paused, lane)).isFalse();
+    assertThat(canTell(next, lane)).isTrue();
+  }
+
   private static boolean canTell(WriterClaim claim, LaneName lane) throws IOException {
     try {
       claim.enter(lane, 0);
