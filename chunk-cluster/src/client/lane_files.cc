@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -369,6 +370,18 @@ Result<LaneLedger> LaneFiles::ReadLedger(const LaneName& name) const {
                                             bytes.error().message));
   }
   return LaneLedger::Decode(*bytes);
+}
+
+Result<LaneLedger> LaneFiles::ReadSealedLedger(const LaneName& name,
+                                               std::uint64_t sealed_bytes) const {
+  EBB_ASSIGN(auto ledger, ReadLedger(name));
+  const std::uint64_t known = ledger.WholeBytes(std::numeric_limits<std::uint64_t>::max());
+  if (known >= sealed_bytes) return ledger;
+  return Fail(ErrorCode::kIo,
+              fmt::format("{} bytes of a lane are part of {}, and its ledger {} knows {} of them; "
+                          "if that stays so, the ledger is damaged or all servers of it lost "
+                          "power: look for the last records of the writer in the file",
+                          sealed_bytes, path_, name.Ledger(), known));
 }
 
 Result<std::vector<std::byte>> LaneFiles::ReadBytes(const std::string& path,

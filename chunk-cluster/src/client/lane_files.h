@@ -85,6 +85,9 @@ class LaneFiles {
 
   // The entries of a closed ledger. kIo if not all of its bytes can be read yet.
   [[nodiscard]] Result<LaneLedger> ReadLedger(const LaneName& name) const;
+  // As ReadLedger, for a sealed lane. kIo, too, if the ledger does not know each sealed byte.
+  [[nodiscard]] Result<LaneLedger> ReadSealedLedger(const LaneName& name,
+                                                    std::uint64_t sealed_bytes) const;
 
  private:
   LaneFiles(FileSystem& files, std::string path, FileStatus file);

@@ -553,6 +553,21 @@ TEST_F(RecordAppenderTest, SealAllMakesTheRecordsOfAnOpenLaneVisible) {
   Finish();
 }
 
+TEST_F(RecordAppenderTest, ALedgerThatKnowsLessThanIsSealedIsRefused) {
+  const LaneName lane = {"/d/", 7, 0, 5};
+  names_->Put(kFile, FakeFile{.id = 7, .block_bytes = kLaneBytes});
+  names_->Put(lane.Ledger(), FakeFile{});
+  Connect();
+  const auto lanes = LaneFiles::Open(*files_, kFile);
+  ASSERT_TRUE(lanes);
+  EXPECT_TRUE(lanes->ReadSealedLedger(lane, 0));
+  const auto refused = lanes->ReadSealedLedger(lane, 100);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("100 bytes"), std::string::npos);
+  EXPECT_NE(refused.error().message.find(lane.Ledger() + " knows 0"), std::string::npos);
+  EXPECT_FALSE(IsFinal(refused.error())) << "another attempt may read more of the ledger";
+}
+
 TEST_F(RecordAppenderTest, FinishNamesABlockWithoutALedger) {
   Connect();
   names_->Put(kFile, FakeFile{.id = 7});

@@ -211,7 +211,7 @@ final class AppendWorker {
                     finished ? Optional.of(end) : Optional.empty(),
                     deadline));
     if (batches.oldestSent().isPresent() && !finished) {
-      completeThoseIn(patience.repeat(deadline -> files.read(name)), sealed);
+      completeThoseIn(patience.repeat(deadline -> files.readSealed(name, sealed)), sealed);
     }
     batches.sendAgain();
     joined = null;

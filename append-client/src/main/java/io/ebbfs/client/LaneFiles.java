@@ -412,4 +412,18 @@ final class LaneFiles {
     }
     return LaneLedger.decode(bytes);
   }
+
+  /** As {@link #read}, for a sealed lane. Fails if the ledger does not know each sealed byte. */
+  LaneLedger readSealed(LaneName name, long sealedBytes) throws IOException {
+    LaneLedger ledger = read(name);
+    long known = ledger.wholeBytes(Long.MAX_VALUE);
+    if (known < sealedBytes) {
+      throw new IOException(
+          ("%d bytes of a lane are part of %s, and its ledger %s knows %d of them; if that stays "
+                  + "so, the ledger is damaged or all servers of it lost power: look for the last "
+                  + "records of the writer in the file, and append with another id")
+              .formatted(sealedBytes, path, name.ledger(), known));
+    }
+    return ledger;
+  }
 }

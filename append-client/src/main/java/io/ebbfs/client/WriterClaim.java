@@ -75,7 +75,9 @@ final class WriterClaim {
     }
     long sealed = finder.seal(lane, finder.awaitLane(lane), Optional.empty(), deadline);
     OptionalLong last =
-        sealed == 0 ? OptionalLong.empty() : files.read(lane).lastRecord(name.writer(), sealed);
+        sealed == 0
+            ? OptionalLong.empty()
+            : files.readSealed(lane, sealed).lastRecord(name.writer(), sealed);
     return last.isPresent() ? Math.max(name.nextRecord(), last.getAsLong() + 1) : name.nextRecord();
   }
 

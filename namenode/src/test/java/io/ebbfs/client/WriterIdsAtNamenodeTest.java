@@ -325,6 +325,23 @@ class WriterIdsAtNamenodeTest {
   }
 
   @Test
+  void aLedgerThatKnowsLessThanIsSealedIsRefused() throws Exception {
+    LaneFiles lanes = open(new Path("/short/f"));
+    LaneName lane = new LaneName("/short/", lanes.requireFile().getFileId(), 0, 1);
+    files.create(new Path(lane.ledger())).close();
+    lanes.abandon(lane);
+    lanes.setSealedBytes(lane, 100);
+    WriterClaim claim = WriterClaim.take(lanes, new UUID(12, 12));
+    claim.enter(lane, 3);
+
+    assertThatThrownBy(() -> claim.nextRecord(finder(lanes), Deadline.in(20_000)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("100 bytes")
+        .hasMessageContaining(lane.ledger() + " knows 0");
+    assertThat(lanes.readSealed(lane, 0).entries()).isEmpty();
+  }
+
+  @Test
   void finishForgetsNoIdAsLongAsALaneIsInUse() throws Exception {
     LaneFiles lanes = open(new Path("/unfinished/f"));
     WriterClaim.take(lanes, new UUID(8, 8));
