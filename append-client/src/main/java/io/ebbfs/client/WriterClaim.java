@@ -86,12 +86,19 @@ final class WriterClaim {
    * that was told before, and that the writer has joined again, needs no other name.
    *
    * @param nextRecord the number of the first record that is not stored
+   * @return false if the ledger of the lane was removed before the lane was told: the lane has
+   *     ended, and the writer needs another one
    * @throws AppendException if another process has taken the right
    */
-  void enter(LaneName lane, long nextRecord) throws IOException {
+  boolean enter(LaneName lane, long nextRecord) throws IOException {
     if (!name.lane().equals(Optional.of(lane))) {
       rename(name.inLane(lane, nextRecord));
     }
+    if (files.namenode().getFileInfo(lane.ledger()) != null) {
+      return true;
+    }
+    rename(name.withoutLane(nextRecord));
+    return false;
   }
 
   /**

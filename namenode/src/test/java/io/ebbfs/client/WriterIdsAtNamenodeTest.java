@@ -311,12 +311,35 @@ class WriterIdsAtNamenodeTest {
   }
 
   @Test
+  void aLaneWhoseLedgerIsGoneIsNotTold() throws Exception {
+    Path path = new Path("/late/f");
+    LaneFiles lanes = open(path);
+    LaneName gone = new LaneName("/late/", lanes.requireFile().getFileId(), 0, 1);
+    LaneName there = gone.next();
+    files.create(new Path(there.ledger())).close();
+    UUID id = new UUID(13, 13);
+    WriterClaim claim = WriterClaim.take(lanes, id);
+
+    assertThat(claim.enter(gone, 3)).isFalse();
+    assertThat(lanes.writers(Optional.of(id)))
+        .singleElement()
+        .returns(Optional.empty(), WriterName::lane);
+    assertThat(claim.enter(there, 3)).isTrue();
+    claim.release(3);
+    try (RecordAppender appender = RecordAppender.open(files, path, id, OPTIONS)) {
+      assertThat(appender.lastStored()).hasValue(2);
+    }
+  }
+
+  @Test
   void aLedgerThatIsGoneIsNamed() throws Exception {
     Path path = new Path("/gone/f");
     LaneFiles lanes = open(path);
     LaneName lane = new LaneName("/gone/", lanes.requireFile().getFileId(), 0, 1);
     UUID id = new UUID(7, 7);
+    files.create(new Path(lane.ledger())).close();
     WriterClaim.take(lanes, id).enter(lane, 3);
+    files.delete(new Path(lane.ledger()), false);
 
     assertThatThrownBy(() -> RecordAppender.open(files, path, id, OPTIONS))
         .isInstanceOf(AppendException.class)
