@@ -6,7 +6,9 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <limits>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +29,8 @@ constexpr char kLaneAttribute[] = "append.lane";
 constexpr char kSealedAttribute[] = "append.sealed";
 // A ledger that nobody asks for any more is removed after this time.
 constexpr std::int64_t kLedgerKeptMillis = 3'600'000;
+// So few that the lane whose creator removes them gets its first batch soon.
+constexpr std::size_t kMostLedgersRemoved = 50;
 // The leader finishes a lane whose ledger has 4 MiB.
 constexpr std::uint64_t kMostLedgerBytes = 16 << 20;
 constexpr std::array<std::string_view, 7> kFinalExceptions = {
@@ -271,28 +275,46 @@ Result<bool> LaneFiles::Complete(const std::string& path, std::uint64_t file_id,
 }
 
 Status LaneFiles::RemoveOldLedgers(const LaneName& newest) const {
-  const std::string all = LaneName::Ledgers(file_.file_id);
-  EBB_ASSIGN(const auto statuses, Statuses(all + LaneName::SlotPrefix(newest.slot)));
-  std::int64_t now = 0;
-  for (const auto& status : statuses) now = std::max(now, status.modified_millis);
+  EBB_ASSIGN(const auto old, OldLedgers(newest));
   std::vector<LaneName> settled_lanes;
-  for (const auto& status : statuses) {
-    const auto old = LaneName::Of(directory_, all, file_.file_id, status.name);
-    if (!old || old->generation >= newest.generation ||
-        status.modified_millis >= now - kLedgerKeptMillis) {
-      continue;
-    }
-    EBB_ASSIGN(const bool settled, IsSettled(*old));
-    if (settled) settled_lanes.push_back(*old);
+  for (const auto& name : old) {
+    EBB_ASSIGN(const bool settled, IsSettled(name));
+    if (settled) settled_lanes.push_back(name);
   }
   if (settled_lanes.empty()) return {};
-  // The writers are listed after the lanes were sealed: who tells a lane later, stores nothing.
+  // The writers are listed again after the lanes were sealed: who tells a lane later, stores
+  // nothing there.
   EBB_ASSIGN(const auto needed, ToldLanes());
   for (const auto& name : settled_lanes) {
     if (std::ranges::find(needed, name) != needed.end()) continue;
     EBB_TRY(files_.Remove(name.Ledger(), false));
   }
   return {};
+}
+
+Result<std::vector<LaneName>> LaneFiles::OldLedgers(const LaneName& newest) const {
+  const std::string all = LaneName::Ledgers(file_.file_id);
+  EBB_ASSIGN(const auto statuses, Statuses(all + LaneName::SlotPrefix(newest.slot)));
+  std::int64_t now = 0;
+  for (const auto& status : statuses) now = std::max(now, status.modified_millis);
+  std::vector<LaneName> found;
+  for (const auto& status : statuses) {
+    const auto old = LaneName::Of(directory_, all, file_.file_id, status.name);
+    if (!old || old->generation >= newest.generation ||
+        status.modified_millis >= now - kLedgerKeptMillis) {
+      continue;
+    }
+    found.push_back(*old);
+  }
+  if (found.empty()) return found;
+  EBB_ASSIGN(const auto told, ToldLanes());
+  std::set<std::int64_t> needed;
+  for (const auto& lane : told) {
+    if (lane.slot == newest.slot) needed.insert(lane.generation);
+  }
+  std::erase_if(found, [&](const LaneName& name) { return needed.contains(name.generation); });
+  if (found.size() > kMostLedgersRemoved) found.resize(kMostLedgersRemoved);
+  return found;
 }
 
 Result<std::vector<LaneName>> LaneFiles::ToldLanes() const {

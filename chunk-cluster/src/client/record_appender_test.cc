@@ -495,6 +495,28 @@ TEST_F(RecordAppenderTest, OldLedgersOfSealedLanesAreRemoved) {
   Close(*appender);
 }
 
+TEST_F(RecordAppenderTest, OldLedgersAreRemovedAFewAtATime) {
+  names_->Put(kFile, FakeFile{.id = 7, .block_bytes = kLaneBytes});
+  LaneName name = {"/d/", 7, 0, 1};
+  for (int i = 0; i < 63; ++i, name = name.Next()) {
+    names_->Put(name.Ledger(), FakeFile{.attributes = {{"append.sealed", "0"}}});
+    if (i >= 3) continue;
+    names_->Put(fmt::format("/d/.append-writer-7-00000000-0000-0001-0000-00000000000{}-{:015d}-00-"
+                            "{:015d}-{:018d}",
+                            i, 3, name.generation, 40),
+                FakeFile{});
+  }
+  names_->Put(name.Ledger(), FakeFile{.modified_millis = 3'600'002});
+  Connect();
+  const auto lanes = LaneFiles::Open(*files_, kFile);
+  ASSERT_TRUE(lanes);
+  ASSERT_TRUE(lanes->RemoveOldLedgers(name));
+  EXPECT_EQ(names_->Names("/d/.append-ledger-").size(), 14U);
+  EXPECT_EQ(names_->Calls("getXAttrs"), 50) << "no ledger that a writer needs is looked at";
+  ASSERT_TRUE(lanes->RemoveOldLedgers(name));
+  EXPECT_EQ(names_->Names("/d/.append-ledger-").size(), 4U);
+}
+
 TEST_F(RecordAppenderTest, ALedgerThatTheFileOfAWriterTellsIsKeptUntilTheEnd) {
   Connect();
   names_->Put(kFile, FakeFile{.id = 7, .block_bytes = kLaneBytes});

@@ -35,6 +35,9 @@ final class LaneFiles {
   /** A ledger that nobody asks for any more is removed after this time. */
   private static final long LEDGER_KEPT_MILLIS = 3_600_000;
 
+  /** So few that the lane whose creator removes them gets its first batch soon. */
+  private static final int MOST_LEDGERS_REMOVED = 50;
+
   private final DistributedFileSystem files;
   private final ClientProtocol namenode;
   private final String path;
@@ -308,19 +311,27 @@ final class LaneFiles {
 
   /**
    * Removes old ledgers of the slot of lanes that are wholly in the file, except those that tell
-   * which records of a writer with an id of its own are stored.
+   * which records of a writer with an id of its own are stored. Another call removes more if there
+   * are many.
    */
   void removeOldLedgers(LaneName newest) throws IOException {
-    List<LaneName> old = oldLedgers(newest);
-    // The writers are listed after the lanes were sealed: who tells a lane later, stores nothing.
-    Set<LaneName> needed = old.isEmpty() ? Set.of() : toldLanes();
-    for (LaneName name : old) {
+    List<LaneName> settled = new ArrayList<>();
+    for (LaneName name : oldLedgers(newest)) {
+      if (isSettled(name)) {
+        settled.add(name);
+      }
+    }
+    // The writers are listed again after the lanes were sealed: who tells a lane later, stores
+    // nothing there.
+    Set<LaneName> needed = settled.isEmpty() ? Set.of() : toldLanes();
+    for (LaneName name : settled) {
       if (!needed.contains(name)) {
         namenode.delete(name.ledger(), false);
       }
     }
   }
 
+  /** The oldest ledgers that no writer needs. */
   private List<LaneName> oldLedgers(LaneName newest) throws IOException {
     List<HdfsFileStatus> all = statuses(ledgerPrefix(Optional.of(newest.slot())));
     long now = all.stream().mapToLong(HdfsFileStatus::getModificationTime).max().orElse(0);
@@ -329,12 +340,15 @@ final class LaneFiles {
       Optional<LaneName> old = nameOf(LaneName.ledgers(file.getFileId()), status);
       if (old.isPresent()
           && old.get().generation() < newest.generation()
-          && status.getModificationTime() < now - LEDGER_KEPT_MILLIS
-          && isSettled(old.get())) {
+          && status.getModificationTime() < now - LEDGER_KEPT_MILLIS) {
         found.add(old.get());
       }
     }
-    return found;
+    Set<LaneName> needed = found.isEmpty() ? Set.of() : toldLanes();
+    return found.stream()
+        .filter(name -> !needed.contains(name))
+        .limit(MOST_LEDGERS_REMOVED)
+        .toList();
   }
 
   /** The lanes that the files of writers with ids of their own tell. */

@@ -311,6 +311,28 @@ class WriterIdsAtNamenodeTest {
   }
 
   @Test
+  void oldLedgersAreRemovedAFewAtATime() throws Exception {
+    LaneFiles lanes = open(new Path("/many/f"));
+    LaneName name = new LaneName("/many/", lanes.requireFile().getFileId(), 0, 1);
+    List<LaneName> needed = new ArrayList<>();
+    for (int i = 0; i < 63; i++, name = name.next()) {
+      files.create(new Path(name.ledger())).close();
+      lanes.setSealedBytes(name, 0);
+      files.setTimes(new Path(name.ledger()), 1, -1);
+      if (i < 3) {
+        WriterClaim.take(lanes, new UUID(14, i)).enter(name, 0);
+        needed.add(name);
+      }
+    }
+    files.create(new Path(name.ledger())).close();
+    lanes.removeOldLedgers(name);
+    assertThat(lanes.ledgers(Optional.empty())).containsAll(needed).contains(name).hasSize(14);
+
+    lanes.removeOldLedgers(name);
+    assertThat(lanes.ledgers(Optional.empty())).containsAll(needed).contains(name).hasSize(4);
+  }
+
+  @Test
   void aLaneWhoseLedgerIsGoneIsNotTold() throws Exception {
     Path path = new Path("/late/f");
     LaneFiles lanes = open(path);
