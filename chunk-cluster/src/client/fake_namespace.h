@@ -119,6 +119,10 @@ class FakeNamespace {
     const std::lock_guard lock(mutex_);
     return renewed_;
   }
+  void ForgetRenewed() {
+    const std::lock_guard lock(mutex_);
+    renewed_.clear();
+  }
   // The requests for blocks.
   std::vector<hadoop::hdfs::AddBlockRequestProto> Additions() {
     const std::lock_guard lock(mutex_);
