@@ -148,7 +148,7 @@ Status AppendWorker::Settle(const BatchAnswerProto& end) {
   if (!finished && batches_.OldestSent()) {
     EBB_ASSIGN(const auto ledger,
                Patiently<LaneLedger>([&](const AppendDeadline& /*deadline*/) {
-                 return files_.ReadLedger(joined_->name);
+                 return files_.ReadSealedLedger(joined_->name, sealed);
                }));
     EBB_TRY(CompleteThoseIn(ledger, sealed));
   }

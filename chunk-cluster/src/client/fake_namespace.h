@@ -70,6 +70,9 @@ class FakeNamespace {
   std::set<std::string> snapshottable;
   // Entries in an answer to a listing.
   int most_listed = 1000;
+  // Runs when a listing is answered that begins behind this name, and may change the files.
+  std::function<void(const std::string& start_after, std::map<std::string, FakeFile>& files)>
+      listed = [](const auto&, auto&) {};
   // Whether blocks name the storages of their servers.
   bool names_storages = true;
 
@@ -115,6 +118,10 @@ class FakeNamespace {
   std::set<std::string> Renewed() {
     const std::lock_guard lock(mutex_);
     return renewed_;
+  }
+  void ForgetRenewed() {
+    const std::lock_guard lock(mutex_);
+    renewed_.clear();
   }
   // The requests for blocks.
   std::vector<hadoop::hdfs::AddBlockRequestProto> Additions() {
@@ -243,6 +250,7 @@ class FakeNamespace {
               list.set_remainingentries(list.remainingentries() + 1);
             }
           }
+          listed(request.startafter(), files_);
           return {};
         });
     On<DeleteRequestProto, DeleteResponseProto>(

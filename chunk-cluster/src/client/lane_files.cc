@@ -6,6 +6,9 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
+#include <limits>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +29,8 @@ constexpr char kLaneAttribute[] = "append.lane";
 constexpr char kSealedAttribute[] = "append.sealed";
 // A ledger that nobody asks for any more is removed after this time.
 constexpr std::int64_t kLedgerKeptMillis = 3'600'000;
+// So few that the lane whose creator removes them gets its first batch soon.
+constexpr std::size_t kMostLedgersRemoved = 50;
 // The leader finishes a lane whose ledger has 4 MiB.
 constexpr std::uint64_t kMostLedgerBytes = 16 << 20;
 constexpr std::array<std::string_view, 7> kFinalExceptions = {
@@ -270,28 +275,46 @@ Result<bool> LaneFiles::Complete(const std::string& path, std::uint64_t file_id,
 }
 
 Status LaneFiles::RemoveOldLedgers(const LaneName& newest) const {
-  const std::string all = LaneName::Ledgers(file_.file_id);
-  EBB_ASSIGN(const auto statuses, Statuses(all + LaneName::SlotPrefix(newest.slot)));
-  std::int64_t now = 0;
-  for (const auto& status : statuses) now = std::max(now, status.modified_millis);
+  EBB_ASSIGN(const auto old, OldLedgers(newest));
   std::vector<LaneName> settled_lanes;
-  for (const auto& status : statuses) {
-    const auto old = LaneName::Of(directory_, all, file_.file_id, status.name);
-    if (!old || old->generation >= newest.generation ||
-        status.modified_millis >= now - kLedgerKeptMillis) {
-      continue;
-    }
-    EBB_ASSIGN(const bool settled, IsSettled(*old));
-    if (settled) settled_lanes.push_back(*old);
+  for (const auto& name : old) {
+    EBB_ASSIGN(const bool settled, IsSettled(name));
+    if (settled) settled_lanes.push_back(name);
   }
   if (settled_lanes.empty()) return {};
-  // The writers are listed after the lanes were sealed: who tells a lane later, stores nothing.
+  // The writers are listed again after the lanes were sealed: who tells a lane later, stores
+  // nothing there.
   EBB_ASSIGN(const auto needed, ToldLanes());
   for (const auto& name : settled_lanes) {
     if (std::ranges::find(needed, name) != needed.end()) continue;
     EBB_TRY(files_.Remove(name.Ledger(), false));
   }
   return {};
+}
+
+Result<std::vector<LaneName>> LaneFiles::OldLedgers(const LaneName& newest) const {
+  const std::string all = LaneName::Ledgers(file_.file_id);
+  EBB_ASSIGN(const auto statuses, Statuses(all + LaneName::SlotPrefix(newest.slot)));
+  std::int64_t now = 0;
+  for (const auto& status : statuses) now = std::max(now, status.modified_millis);
+  std::vector<LaneName> found;
+  for (const auto& status : statuses) {
+    const auto old = LaneName::Of(directory_, all, file_.file_id, status.name);
+    if (!old || old->generation >= newest.generation ||
+        status.modified_millis >= now - kLedgerKeptMillis) {
+      continue;
+    }
+    found.push_back(*old);
+  }
+  if (found.empty()) return found;
+  EBB_ASSIGN(const auto told, ToldLanes());
+  std::set<std::int64_t> needed;
+  for (const auto& lane : told) {
+    if (lane.slot == newest.slot) needed.insert(lane.generation);
+  }
+  std::erase_if(found, [&](const LaneName& name) { return needed.contains(name.generation); });
+  if (found.size() > kMostLedgersRemoved) found.resize(kMostLedgersRemoved);
+  return found;
 }
 
 Result<std::vector<LaneName>> LaneFiles::ToldLanes() const {
@@ -318,6 +341,9 @@ Result<bool> LaneFiles::IsSettled(const LaneName& name) const {
 }
 
 Status LaneFiles::RemoveAll() const {
+  // The writers are listed before the lanes are looked at: a writer that tells a lane later has
+  // another name by then, and so keeps its id.
+  EBB_ASSIGN(const auto writers, Statuses(LaneName::Writers(file_.file_id)));
   EBB_ASSIGN(const auto ledgers, Ledgers());
   for (const auto& name : ledgers) {
     EBB_ASSIGN(const bool settled, IsSettled(name));
@@ -329,12 +355,15 @@ Status LaneFiles::RemoveAll() const {
     }
   }
   // First, so that no file of a writer tells a ledger that is gone.
-  EBB_ASSIGN(const auto writers, Statuses(LaneName::Writers(file_.file_id)));
   for (const auto& status : writers) {
     if (!LaneName::OfWriter(directory_, file_.file_id, status.name)) continue;
     EBB_TRY(files_.Remove(directory_ + status.name, false));
   }
-  for (const auto& name : ledgers) EBB_TRY(files_.Remove(name.Ledger(), false));
+  EBB_ASSIGN(const auto needed, ToldLanes());
+  for (const auto& name : ledgers) {
+    if (std::ranges::find(needed, name) != needed.end()) continue;
+    EBB_TRY(files_.Remove(name.Ledger(), false));
+  }
   return {};
 }
 
@@ -363,6 +392,18 @@ Result<LaneLedger> LaneFiles::ReadLedger(const LaneName& name) const {
                                             bytes.error().message));
   }
   return LaneLedger::Decode(*bytes);
+}
+
+Result<LaneLedger> LaneFiles::ReadSealedLedger(const LaneName& name,
+                                               std::uint64_t sealed_bytes) const {
+  EBB_ASSIGN(auto ledger, ReadLedger(name));
+  const std::uint64_t known = ledger.WholeBytes(std::numeric_limits<std::uint64_t>::max());
+  if (known >= sealed_bytes) return ledger;
+  return Fail(ErrorCode::kIo,
+              fmt::format("{} bytes of a lane are part of {}, and its ledger {} knows {} of them; "
+                          "if that stays so, the ledger is damaged or all servers of it lost "
+                          "power: look for the last records of the writer in the file",
+                          sealed_bytes, path_, name.Ledger(), known));
 }
 
 Result<std::vector<std::byte>> LaneFiles::ReadBytes(const std::string& path,

@@ -73,7 +73,8 @@ class LaneFiles {
   [[nodiscard]] Result<bool> Complete(const std::string& path, std::uint64_t file_id,
                                       const hadoop::hdfs::ExtendedBlockProto& block) const;
   // Removes old ledgers of the slot of lanes that are wholly in the file, except those that tell
-  // which records of a writer with an id of its own are stored.
+  // which records of a writer with an id of its own are stored. Another call removes more if there
+  // are many.
   [[nodiscard]] Status RemoveOldLedgers(const LaneName& newest) const;
   // True if nothing is left of the lane: a writer has taken it back, or has removed its ledger.
   [[nodiscard]] Result<bool> IsGone(const LaneName& name) const;
@@ -85,6 +86,9 @@ class LaneFiles {
 
   // The entries of a closed ledger. kIo if not all of its bytes can be read yet.
   [[nodiscard]] Result<LaneLedger> ReadLedger(const LaneName& name) const;
+  // As ReadLedger, for a sealed lane. kIo, too, if the ledger does not know each sealed byte.
+  [[nodiscard]] Result<LaneLedger> ReadSealedLedger(const LaneName& name,
+                                                    std::uint64_t sealed_bytes) const;
 
  private:
   LaneFiles(FileSystem& files, std::string path, FileStatus file);
@@ -98,6 +102,8 @@ class LaneFiles {
   [[nodiscard]] Result<bool> SetOnce(const LaneName& name, const std::string& attribute,
                                      const std::string& value) const;
   [[nodiscard]] Result<bool> Exists(const std::string& path) const;
+  // The oldest ledgers of the slot that no writer needs.
+  [[nodiscard]] Result<std::vector<LaneName>> OldLedgers(const LaneName& newest) const;
   // The lanes that the files of writers with ids of their own tell.
   [[nodiscard]] Result<std::vector<LaneName>> ToldLanes() const;
   [[nodiscard]] Result<std::uint64_t> FileIdOf(const std::string& path) const;

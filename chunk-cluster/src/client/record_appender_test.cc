@@ -21,6 +21,8 @@
 #include "client/fake_lanes.h"
 #include "client/fake_namespace.h"
 #include "client/file_system.h"
+#include "client/lane_files.h"
+#include "client/lane_name.h"
 #include "transfer/lane_node.h"
 #include "transfer/wire.h"
 
@@ -493,6 +495,28 @@ TEST_F(RecordAppenderTest, OldLedgersOfSealedLanesAreRemoved) {
   Close(*appender);
 }
 
+TEST_F(RecordAppenderTest, OldLedgersAreRemovedAFewAtATime) {
+  names_->Put(kFile, FakeFile{.id = 7, .block_bytes = kLaneBytes});
+  LaneName name = {"/d/", 7, 0, 1};
+  for (int i = 0; i < 63; ++i, name = name.Next()) {
+    names_->Put(name.Ledger(), FakeFile{.attributes = {{"append.sealed", "0"}}});
+    if (i >= 3) continue;
+    names_->Put(fmt::format("/d/.append-writer-7-00000000-0000-0001-0000-00000000000{}-{:015d}-00-"
+                            "{:015d}-{:018d}",
+                            i, 3, name.generation, 40),
+                FakeFile{});
+  }
+  names_->Put(name.Ledger(), FakeFile{.modified_millis = 3'600'002});
+  Connect();
+  const auto lanes = LaneFiles::Open(*files_, kFile);
+  ASSERT_TRUE(lanes);
+  ASSERT_TRUE(lanes->RemoveOldLedgers(name));
+  EXPECT_EQ(names_->Names("/d/.append-ledger-").size(), 14U);
+  EXPECT_EQ(names_->Calls("getXAttrs"), 50) << "no ledger that a writer needs is looked at";
+  ASSERT_TRUE(lanes->RemoveOldLedgers(name));
+  EXPECT_EQ(names_->Names("/d/.append-ledger-").size(), 4U);
+}
+
 TEST_F(RecordAppenderTest, ALedgerThatTheFileOfAWriterTellsIsKeptUntilTheEnd) {
   Connect();
   names_->Put(kFile, FakeFile{.id = 7, .block_bytes = kLaneBytes});
@@ -518,6 +542,25 @@ TEST_F(RecordAppenderTest, ALedgerThatTheFileOfAWriterTellsIsKeptUntilTheEnd) {
   EXPECT_EQ(names_->Names("/d/.append-"), std::vector<std::string>());
 }
 
+TEST_F(RecordAppenderTest, AWriterThatTellsALaneWhileTheFileIsFinishedKeepsItsId) {
+  names_->Put(kFile, FakeFile{.id = 7, .block_bytes = kLaneBytes});
+  const LaneName lane = {"/d/", 7, 0, 9};
+  const std::string id = "/d/.append-writer-7-00000000-0000-0001-0000-000000000002-";
+  const std::string before = id + "000000000000003-00-000000000000000-000000000000000000";
+  const std::string after = id + "000000000000004-00-000000000000009-000000000000000000";
+  names_->Put(before, FakeFile{});
+  names_->listed = [&](const std::string& start_after, auto& files) {
+    if (!start_after.starts_with(LaneName::Ledgers(7)) || files.erase(before) == 0) return;
+    files[after] = FakeFile{.id = 1'000};
+    files[lane.Ledger()] = FakeFile{.id = 1'001};
+  };
+  Connect();
+  const auto lanes = LaneFiles::Open(*files_, kFile);
+  ASSERT_TRUE(lanes);
+  ASSERT_TRUE(lanes->RemoveAll());
+  EXPECT_EQ(names_->Names("/d/.append-"), (std::vector<std::string>{lane.Ledger(), after}));
+}
+
 TEST_F(RecordAppenderTest, SealAllMakesTheRecordsOfAnOpenLaneVisible) {
   Connect();
   const auto appender = Open();
@@ -530,6 +573,21 @@ TEST_F(RecordAppenderTest, SealAllMakesTheRecordsOfAnOpenLaneVisible) {
   Close(*appender);
   EXPECT_EQ(Content(), Records(0, 6));
   Finish();
+}
+
+TEST_F(RecordAppenderTest, ALedgerThatKnowsLessThanIsSealedIsRefused) {
+  const LaneName lane = {"/d/", 7, 0, 5};
+  names_->Put(kFile, FakeFile{.id = 7, .block_bytes = kLaneBytes});
+  names_->Put(lane.Ledger(), FakeFile{});
+  Connect();
+  const auto lanes = LaneFiles::Open(*files_, kFile);
+  ASSERT_TRUE(lanes);
+  EXPECT_TRUE(lanes->ReadSealedLedger(lane, 0));
+  const auto refused = lanes->ReadSealedLedger(lane, 100);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("100 bytes"), std::string::npos);
+  EXPECT_NE(refused.error().message.find(lane.Ledger() + " knows 0"), std::string::npos);
+  EXPECT_FALSE(IsFinal(refused.error())) << "another attempt may read more of the ledger";
 }
 
 TEST_F(RecordAppenderTest, FinishNamesABlockWithoutALedger) {

@@ -29,6 +29,9 @@ public record AppendOptions(
   public static final int MOST_LANES = 64;
   private static final int MOST_IDLE_MILLIS = 30_000;
 
+  /** A year. A time in nanoseconds has room for it. */
+  private static final long MOST_PATIENCE_MILLIS = 365L * 24 * 3_600_000;
+
   /** Four lanes, and the replication and the block size that the file system has by default. */
   public static final AppendOptions DEFAULT =
       new AppendOptions(4, 0, 0, 256 << 10, 4 << 20, 5_000, 60_000, 120_000);
@@ -40,7 +43,7 @@ public record AppendOptions(
     check("unacknowledgedBytes", unacknowledgedBytes, batchBytes, 1 << 30);
     check("idleMillis", idleMillis, 1, MOST_IDLE_MILLIS);
     check("ageMillis", ageMillis, 1, Integer.MAX_VALUE);
-    check("patienceMillis", patienceMillis, 1, Long.MAX_VALUE);
+    check("patienceMillis", patienceMillis, 1, MOST_PATIENCE_MILLIS);
     if (blockSizeBytes != 0) {
       check("blockSizeBytes", blockSizeBytes, MOST_RECORD_BYTES, Long.MAX_VALUE);
     }

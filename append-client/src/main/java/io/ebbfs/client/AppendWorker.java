@@ -124,6 +124,15 @@ final class AppendWorker {
   }
 
   private void joinLane() throws IOException, InterruptedException {
+    joinNewest();
+    while (!tellLane()) {
+      joined.connection().close();
+      joined = null;
+      joinNewest();
+    }
+  }
+
+  private void joinNewest() throws IOException, InterruptedException {
     int slot = Math.floorMod(writer.hashCode(), options.lanes());
     try {
       joined =
@@ -139,20 +148,19 @@ final class AppendWorker {
     if (left.isPresent() && left.get().name().slot() != joined.name().slot()) {
       sealLeft();
     }
-    tellLane();
   }
 
-  /** Whoever takes the id of this writer over must know the lane, to seal it. */
-  private void tellLane() throws IOException, InterruptedException {
-    if (claim.isPresent()) {
-      LaneName name = joined.name();
-      long next = batches.firstUnstored();
-      patience.repeat(
-          deadline -> {
-            claim.get().enter(name, next);
-            return name;
-          });
+  /**
+   * Whoever takes the id of this writer over must know the lane, to seal it. False if the lane was
+   * sealed and forgotten while this writer was paused.
+   */
+  private boolean tellLane() throws IOException, InterruptedException {
+    if (claim.isEmpty()) {
+      return true;
     }
+    LaneName name = joined.name();
+    long next = batches.firstUnstored();
+    return patience.repeat(deadline -> claim.get().enter(name, next));
   }
 
   /**
@@ -211,7 +219,7 @@ final class AppendWorker {
                     finished ? Optional.of(end) : Optional.empty(),
                     deadline));
     if (batches.oldestSent().isPresent() && !finished) {
-      completeThoseIn(patience.repeat(deadline -> files.read(name)), sealed);
+      completeThoseIn(patience.repeat(deadline -> files.readSealed(name, sealed)), sealed);
     }
     batches.sendAgain();
     joined = null;

@@ -35,6 +35,9 @@ final class LaneFiles {
   /** A ledger that nobody asks for any more is removed after this time. */
   private static final long LEDGER_KEPT_MILLIS = 3_600_000;
 
+  /** So few that the lane whose creator removes them gets its first batch soon. */
+  private static final int MOST_LEDGERS_REMOVED = 50;
+
   private final DistributedFileSystem files;
   private final ClientProtocol namenode;
   private final String path;
@@ -45,8 +48,13 @@ final class LaneFiles {
    * @param path the file that is appended to
    */
   LaneFiles(DistributedFileSystem files, String path) throws IOException {
+    this(files, files.getClient().getNamenode(), path);
+  }
+
+  /** For a test that wants to know what the namenode is asked. */
+  LaneFiles(DistributedFileSystem files, ClientProtocol namenode, String path) throws IOException {
     this.files = files;
-    this.namenode = files.getClient().getNamenode();
+    this.namenode = namenode;
     this.path = path;
     this.directory = path.substring(0, path.lastIndexOf('/') + 1);
     this.file = requireFile();
@@ -116,7 +124,7 @@ final class LaneFiles {
   }
 
   private static String slotOf(Optional<Integer> slot) {
-    return slot.map(number -> "%02d-".formatted(number)).orElse("");
+    return slot.map(LaneName::slotPrefix).orElse("");
   }
 
   private List<HdfsFileStatus> statuses(String prefix) throws IOException {
@@ -303,25 +311,27 @@ final class LaneFiles {
 
   /**
    * Removes old ledgers of the slot of lanes that are wholly in the file, except those that tell
-   * which records of a writer with an id of its own are stored.
+   * which records of a writer with an id of its own are stored. Another call removes more if there
+   * are many.
    */
   void removeOldLedgers(LaneName newest) throws IOException {
-    List<LaneName> old = oldLedgers(newest);
-    // The writers are listed after the lanes were sealed: who tells a lane later, stores nothing.
-    Set<LaneName> needed =
-        old.isEmpty()
-            ? Set.of()
-            : writers(Optional.empty()).stream()
-                .map(WriterName::lane)
-                .flatMap(Optional::stream)
-                .collect(Collectors.toSet());
-    for (LaneName name : old) {
+    List<LaneName> settled = new ArrayList<>();
+    for (LaneName name : oldLedgers(newest)) {
+      if (isSettled(name)) {
+        settled.add(name);
+      }
+    }
+    // The writers are listed again after the lanes were sealed: who tells a lane later, stores
+    // nothing there.
+    Set<LaneName> needed = settled.isEmpty() ? Set.of() : toldLanes();
+    for (LaneName name : settled) {
       if (!needed.contains(name)) {
         namenode.delete(name.ledger(), false);
       }
     }
   }
 
+  /** The oldest ledgers that no writer needs. */
   private List<LaneName> oldLedgers(LaneName newest) throws IOException {
     List<HdfsFileStatus> all = statuses(ledgerPrefix(Optional.of(newest.slot())));
     long now = all.stream().mapToLong(HdfsFileStatus::getModificationTime).max().orElse(0);
@@ -330,12 +340,23 @@ final class LaneFiles {
       Optional<LaneName> old = nameOf(LaneName.ledgers(file.getFileId()), status);
       if (old.isPresent()
           && old.get().generation() < newest.generation()
-          && status.getModificationTime() < now - LEDGER_KEPT_MILLIS
-          && isSettled(old.get())) {
+          && status.getModificationTime() < now - LEDGER_KEPT_MILLIS) {
         found.add(old.get());
       }
     }
-    return found;
+    Set<LaneName> needed = found.isEmpty() ? Set.of() : toldLanes();
+    return found.stream()
+        .filter(name -> !needed.contains(name))
+        .limit(MOST_LEDGERS_REMOVED)
+        .toList();
+  }
+
+  /** The lanes that the files of writers with ids of their own tell. */
+  private Set<LaneName> toldLanes() throws IOException {
+    return writers(Optional.empty()).stream()
+        .map(WriterName::lane)
+        .flatMap(Optional::stream)
+        .collect(Collectors.toSet());
   }
 
   /** True if nothing is left of the lane: a writer has taken it back, or has removed its ledger. */
@@ -351,6 +372,9 @@ final class LaneFiles {
 
   /** Removes all files beside the file: the ledgers, and what is known of the ids of writers. */
   void removeAll() throws IOException {
+    // The writers are listed before the lanes are looked at: a writer that tells a lane later has
+    // another name by then, and so keeps its id.
+    List<WriterName> writers = writers(Optional.empty());
     List<LaneName> ledgers = ledgers(Optional.empty());
     for (LaneName name : ledgers) {
       if (!isSettled(name)) {
@@ -360,11 +384,14 @@ final class LaneFiles {
       }
     }
     // First, so that no file of a writer tells a ledger that is gone.
-    for (WriterName writer : writers(Optional.empty())) {
+    for (WriterName writer : writers) {
       namenode.delete(writer.path(), false);
     }
+    Set<LaneName> needed = toldLanes();
     for (LaneName name : ledgers) {
-      namenode.delete(name.ledger(), false);
+      if (!needed.contains(name)) {
+        namenode.delete(name.ledger(), false);
+      }
     }
   }
 
@@ -398,5 +425,19 @@ final class LaneFiles {
                   bytes.length, name.ledger(), status == null ? "no inode" : status.getLen()));
     }
     return LaneLedger.decode(bytes);
+  }
+
+  /** As {@link #read}, for a sealed lane. Fails if the ledger does not know each sealed byte. */
+  LaneLedger readSealed(LaneName name, long sealedBytes) throws IOException {
+    LaneLedger ledger = read(name);
+    long known = ledger.wholeBytes(Long.MAX_VALUE);
+    if (known < sealedBytes) {
+      throw new IOException(
+          ("%d bytes of a lane are part of %s, and its ledger %s knows %d of them; if that stays "
+                  + "so, the ledger is damaged or all servers of it lost power: look for the last "
+                  + "records of the writer in the file, and append with another id")
+              .formatted(sealedBytes, path, name.ledger(), known));
+    }
+    return ledger;
   }
 }

@@ -1,5 +1,6 @@
 package io.ebbfs.client;
 
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -24,7 +25,8 @@ record LaneName(String directory, long fileId, int slot, long generation) {
   }
 
   private String name(String kind) {
-    return "%s%02d-%015d".formatted(prefix(fileId, kind), slot, generation);
+    return String.format(
+        Locale.ROOT, "%s%s%015d", prefix(fileId, kind), slotPrefix(slot), generation);
   }
 
   LaneName next() {
@@ -41,8 +43,13 @@ record LaneName(String directory, long fileId, int slot, long generation) {
     return prefix(fileId, "lane");
   }
 
+  /** The beginning of the names of a slot, behind one of these two. */
+  static String slotPrefix(int slot) {
+    return String.format(Locale.ROOT, "%02d-", slot);
+  }
+
   private static String prefix(long fileId, String kind) {
-    return ".append-%s-%d-".formatted(kind, fileId);
+    return String.format(Locale.ROOT, ".append-%s-%d-", kind, fileId);
   }
 
   /**

@@ -14,6 +14,9 @@ import java.util.UUID;
  * it has told is sealed, and it cannot tell another one. Of one thread at a time.
  */
 final class WriterClaim {
+  /** Each attempt that fails is one of another process that does not. */
+  private static final int MOST_ATTEMPTS = 100;
+
   private final LaneFiles files;
   private WriterName name;
 
@@ -24,15 +27,20 @@ final class WriterClaim {
 
   /** Takes the right, also from a process that has it. */
   static WriterClaim take(LaneFiles files, UUID writer) throws IOException {
-    for (; ; ) {
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       Optional<WriterName> before = newest(files, writer);
-      WriterName mine = before.isPresent() ? before.get().takenOver() : files.firstNameOf(writer);
-      boolean taken =
-          before.isPresent() ? files.rename(before.get().path(), mine.path()) : create(files, mine);
-      if (taken) {
+      if (before.isEmpty()) {
+        create(files, files.firstNameOf(writer));
+        continue;
+      }
+      WriterName mine = before.get().takenOver(System.currentTimeMillis());
+      if (files.rename(before.get().path(), mine.path())) {
         return new WriterClaim(files, mine);
       }
     }
+    throw new IOException(
+        "the id %s of a writer of %s could not be taken in %d attempts; other processes take it"
+            .formatted(writer, files.path(), MOST_ATTEMPTS));
   }
 
   /** A process that died while it created the first name may have left it behind. */
@@ -41,16 +49,12 @@ final class WriterClaim {
         .max(Comparator.comparingLong(WriterName::version));
   }
 
-  /** False if another process has the id: its first name may have been renamed since we looked. */
-  private static boolean create(LaneFiles files, WriterName first) throws IOException {
-    if (!files.createEmptyFile(first.path())) {
-      return false;
+  /** Another process may have created the first name, and have renamed it, since we looked. */
+  private static void create(LaneFiles files, WriterName first) throws IOException {
+    if (files.createEmptyFile(first.path())
+        && newest(files, first.writer()).filter(first::equals).isEmpty()) {
+      files.namenode().delete(first.path(), false);
     }
-    if (newest(files, first.writer()).filter(first::equals).isPresent()) {
-      return true;
-    }
-    files.namenode().delete(first.path(), false);
-    return false;
   }
 
   /**
@@ -71,7 +75,9 @@ final class WriterClaim {
     }
     long sealed = finder.seal(lane, finder.awaitLane(lane), Optional.empty(), deadline);
     OptionalLong last =
-        sealed == 0 ? OptionalLong.empty() : files.read(lane).lastRecord(name.writer(), sealed);
+        sealed == 0
+            ? OptionalLong.empty()
+            : files.readSealed(lane, sealed).lastRecord(name.writer(), sealed);
     return last.isPresent() ? Math.max(name.nextRecord(), last.getAsLong() + 1) : name.nextRecord();
   }
 
@@ -80,12 +86,19 @@ final class WriterClaim {
    * that was told before, and that the writer has joined again, needs no other name.
    *
    * @param nextRecord the number of the first record that is not stored
+   * @return false if the ledger of the lane was removed before the lane was told: the lane has
+   *     ended, and the writer needs another one
    * @throws AppendException if another process has taken the right
    */
-  void enter(LaneName lane, long nextRecord) throws IOException {
+  boolean enter(LaneName lane, long nextRecord) throws IOException {
     if (!name.lane().equals(Optional.of(lane))) {
       rename(name.inLane(lane, nextRecord));
     }
+    if (files.namenode().getFileInfo(lane.ledger()) != null) {
+      return true;
+    }
+    rename(name.withoutLane(nextRecord));
+    return false;
   }
 
   /**

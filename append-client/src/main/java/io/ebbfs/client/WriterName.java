@@ -1,5 +1,6 @@
 package io.ebbfs.client;
 
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Matcher;
@@ -8,7 +9,8 @@ import java.util.regex.Pattern;
 /**
  * The name of the file that tells where a writer with an id of its own appends. The file is empty:
  * the name tells all, so that a rename changes all of it in one step, and fails if another process
- * has been faster. Each rename counts the version up, so that no name is used twice.
+ * has been faster. Each rename counts the version up, and whoever takes the file over begins with
+ * the time in milliseconds, so that no name is used twice, also if the file was removed meanwhile.
  *
  * @param directory with a slash at its end
  * @param fileId the inode of the file that is appended to
@@ -30,14 +32,15 @@ record WriterName(
   private static final Pattern REST =
       Pattern.compile("(" + UUID_DIGITS + ")-(\\d{15})-(\\d{2})-(\\d{15})-(\\d{18})");
 
-  /** A writer that has stored nothing. */
+  /** A writer that has stored nothing. A process takes this name over before it appends. */
   static WriterName first(String directory, long fileId, UUID writer) {
     return new WriterName(directory, fileId, writer, 1, Optional.empty(), 0);
   }
 
   /** The same state, in the hands of another process. */
-  WriterName takenOver() {
-    return next(lane, nextRecord);
+  WriterName takenOver(long nowMillis) {
+    return new WriterName(
+        directory, fileId, writer, Math.max(version + 1, nowMillis), lane, nextRecord);
   }
 
   WriterName inLane(LaneName joined, long firstRecord) {
@@ -53,19 +56,21 @@ record WriterName(
   }
 
   String path() {
-    return "%s%s%015d-%02d-%015d-%018d"
-        .formatted(
-            directory,
-            prefix(fileId, Optional.of(writer)),
-            version,
-            lane.map(LaneName::slot).orElse(0),
-            lane.map(LaneName::generation).orElse(0L),
-            nextRecord);
+    return String.format(
+        Locale.ROOT,
+        "%s%s%015d-%02d-%015d-%018d",
+        directory,
+        prefix(fileId, Optional.of(writer)),
+        version,
+        lane.map(LaneName::slot).orElse(0),
+        lane.map(LaneName::generation).orElse(0L),
+        nextRecord);
   }
 
   /** The beginning of the names of all writers of a file, or of one writer. */
   static String prefix(long fileId, Optional<UUID> writer) {
-    return ".append-writer-%d-%s".formatted(fileId, writer.map(id -> id + "-").orElse(""));
+    return String.format(
+        Locale.ROOT, ".append-writer-%d-%s", fileId, writer.map(id -> id + "-").orElse(""));
   }
 
   /** Empty if the name is no such name. */

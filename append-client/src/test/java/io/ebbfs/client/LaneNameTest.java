@@ -2,6 +2,7 @@ package io.ebbfs.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Locale;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +22,20 @@ class LaneNameTest {
     String block = LANE.block().substring("/d/".length());
     assertThat(LaneName.of("/d/", LaneName.blocks(17), 17, block)).contains(LANE);
     assertThat(LaneName.of("/d/", ledgers, 17, block)).isEmpty();
+  }
+
+  @Test
+  void theNamesAreTheSameWhateverDigitsThePlatformWrites() {
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.forLanguageTag("fa-IR-u-nu-arabext"));
+    try {
+      assertThat("%d".formatted(1)).as("a digit of this locale").isNotEqualTo("1");
+      assertThat(LANE.ledger()).isEqualTo("/d/.append-ledger-17-03-001700000000000");
+      assertThat(LANE.block()).isEqualTo("/d/.append-lane-17-03-001700000000000");
+      assertThat(LANE.block()).startsWith("/d/" + LaneName.blocks(17) + LaneName.slotPrefix(3));
+    } finally {
+      Locale.setDefault(before);
+    }
   }
 
   @Test

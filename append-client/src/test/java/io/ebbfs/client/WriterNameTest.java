@@ -3,6 +3,7 @@ package io.ebbfs.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,7 @@ class WriterNameTest {
   @Test
   void theNameTellsTheLaneAndTheNextRecord() {
     WriterName first = WriterName.first("/d/", 17, WRITER);
-    WriterName inLane = first.takenOver().inLane(LANE, 1234);
+    WriterName inLane = first.takenOver(0).inLane(LANE, 1234);
 
     assertThat(nameOf(inLane))
         .isEqualTo(
@@ -35,15 +36,38 @@ class WriterNameTest {
     assertThat(WriterName.of("/d/", 17, ".append-writer-17-")).isEmpty();
   }
 
+  @Test
+  void theNameIsTheSameWhateverDigitsThePlatformWrites() {
+    WriterName name = WriterName.first("/d/", 17, WRITER).inLane(LANE, 1234);
+    String path = name.path();
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.forLanguageTag("fa-IR-u-nu-arabext"));
+    try {
+      assertThat("%d".formatted(1)).as("a digit of this locale").isNotEqualTo("1");
+      assertThat(name.path()).isEqualTo(path);
+      assertThat(WriterName.of("/d/", 17, nameOf(name))).contains(name);
+    } finally {
+      Locale.setDefault(before);
+    }
+  }
+
   /** So a listing that is read page by page sees a file that is renamed meanwhile. */
   @Test
   void eachRenameGivesALaterName() {
     WriterName name = WriterName.first("/d/", 17, WRITER).inLane(LANE, 5);
 
-    assertThat(name.takenOver().path()).isGreaterThan(name.path());
+    assertThat(name.takenOver(0).path()).isGreaterThan(name.path());
     assertThat(name.withoutLane(5).path()).isGreaterThan(name.path());
     assertThat(name.inLane(new LaneName("/d/", 17, 0, 1), 5).path()).isGreaterThan(name.path());
-    assertThat(name.takenOver().lane()).contains(LANE);
-    assertThat(name.takenOver().nextRecord()).isEqualTo(5);
+    assertThat(name.takenOver(0).lane()).contains(LANE);
+    assertThat(name.takenOver(0).nextRecord()).isEqualTo(5);
+  }
+
+  @Test
+  void theVersionBeginsWithTheTime() {
+    WriterName first = WriterName.first("/d/", 17, WRITER);
+
+    assertThat(first.takenOver(1_700_000_000_000L).version()).isEqualTo(1_700_000_000_000L);
+    assertThat(first.takenOver(1_000).takenOver(999).version()).isEqualTo(1_001);
   }
 }

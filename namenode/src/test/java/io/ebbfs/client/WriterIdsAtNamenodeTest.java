@@ -9,7 +9,10 @@ import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.namenode.NamenodeServer;
 import io.ebbfs.protocol.proto.AppendProtos.BatchAnswerProto;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,10 +29,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -259,6 +264,20 @@ class WriterIdsAtNamenodeTest {
     assertThat(canTell(WriterClaim.take(lanes, id), lane.next())).isTrue();
   }
 
+  @Test
+  void aProcessWhoseIdIsForgottenNeverHasTheIdAgain() throws Exception {
+    LaneFiles lanes = open(new Path("/forgotten/f"));
+    LaneName lane = new LaneName("/forgotten/", lanes.requireFile().getFileId(), 0, 1);
+    UUID id = new UUID(11, 11);
+    WriterClaim paused = WriterClaim.take(lanes, id);
+    lanes.removeAll();
+    Thread.sleep(2); // the time in milliseconds is another one
+    WriterClaim next = WriterClaim.take(lanes, id);
+
+    assertThat(canTell(paused, lane)).isFalse();
+    assertThat(canTell(next, lane)).isTrue();
+  }
+
   private static boolean canTell(WriterClaim claim, LaneName lane) throws IOException {
     try {
       claim.enter(lane, 0);
@@ -292,17 +311,79 @@ class WriterIdsAtNamenodeTest {
   }
 
   @Test
+  void oldLedgersAreRemovedAFewAtATime() throws Exception {
+    LaneFiles lanes = open(new Path("/many/f"));
+    LaneName name = new LaneName("/many/", lanes.requireFile().getFileId(), 0, 1);
+    List<LaneName> needed = new ArrayList<>();
+    for (int i = 0; i < 63; i++, name = name.next()) {
+      files.create(new Path(name.ledger())).close();
+      lanes.setSealedBytes(name, 0);
+      files.setTimes(new Path(name.ledger()), 1, -1);
+      if (i < 3) {
+        WriterClaim.take(lanes, new UUID(14, i)).enter(name, 0);
+        needed.add(name);
+      }
+    }
+    files.create(new Path(name.ledger())).close();
+    lanes.removeOldLedgers(name);
+    assertThat(lanes.ledgers(Optional.empty())).containsAll(needed).contains(name).hasSize(14);
+
+    lanes.removeOldLedgers(name);
+    assertThat(lanes.ledgers(Optional.empty())).containsAll(needed).contains(name).hasSize(4);
+  }
+
+  @Test
+  void aLaneWhoseLedgerIsGoneIsNotTold() throws Exception {
+    Path path = new Path("/late/f");
+    LaneFiles lanes = open(path);
+    LaneName gone = new LaneName("/late/", lanes.requireFile().getFileId(), 0, 1);
+    LaneName there = gone.next();
+    files.create(new Path(there.ledger())).close();
+    UUID id = new UUID(13, 13);
+    WriterClaim claim = WriterClaim.take(lanes, id);
+
+    assertThat(claim.enter(gone, 3)).isFalse();
+    assertThat(lanes.writers(Optional.of(id)))
+        .singleElement()
+        .returns(Optional.empty(), WriterName::lane);
+    assertThat(claim.enter(there, 3)).isTrue();
+    claim.release(3);
+    try (RecordAppender appender = RecordAppender.open(files, path, id, OPTIONS)) {
+      assertThat(appender.lastStored()).hasValue(2);
+    }
+  }
+
+  @Test
   void aLedgerThatIsGoneIsNamed() throws Exception {
     Path path = new Path("/gone/f");
     LaneFiles lanes = open(path);
     LaneName lane = new LaneName("/gone/", lanes.requireFile().getFileId(), 0, 1);
     UUID id = new UUID(7, 7);
+    files.create(new Path(lane.ledger())).close();
     WriterClaim.take(lanes, id).enter(lane, 3);
+    files.delete(new Path(lane.ledger()), false);
 
     assertThatThrownBy(() -> RecordAppender.open(files, path, id, OPTIONS))
         .isInstanceOf(AppendException.class)
         .hasMessageContaining(lane.ledger() + " is gone")
         .hasMessageContaining(id.toString());
+  }
+
+  @Test
+  void aLedgerThatKnowsLessThanIsSealedIsRefused() throws Exception {
+    LaneFiles lanes = open(new Path("/short/f"));
+    LaneName lane = new LaneName("/short/", lanes.requireFile().getFileId(), 0, 1);
+    files.create(new Path(lane.ledger())).close();
+    lanes.abandon(lane);
+    lanes.setSealedBytes(lane, 100);
+    WriterClaim claim = WriterClaim.take(lanes, new UUID(12, 12));
+    claim.enter(lane, 3);
+
+    assertThatThrownBy(() -> claim.nextRecord(finder(lanes), Deadline.in(20_000)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("100 bytes")
+        .hasMessageContaining(lane.ledger() + " knows 0");
+    assertThat(lanes.readSealed(lane, 0).entries()).isEmpty();
   }
 
   @Test
@@ -316,6 +397,52 @@ class WriterIdsAtNamenodeTest {
         .isInstanceOf(AppendException.class)
         .hasMessageContaining(lane.ledger());
     assertThat(lanes.writers(Optional.empty())).hasSize(1);
+  }
+
+  @Test
+  void aWriterThatTellsALaneWhileTheFileIsFinishedKeepsItsId() throws Exception {
+    LaneFiles lanes = open(new Path("/meanwhile/f"));
+    long fileId = lanes.requireFile().getFileId();
+    LaneName lane = new LaneName("/meanwhile/", fileId, 0, 9);
+    UUID id = new UUID(10, 10);
+    WriterClaim claim = WriterClaim.take(lanes, id);
+    ClientProtocol namenode =
+        afterListing(
+            LaneName.ledgers(fileId),
+            () -> {
+              files.create(new Path(lane.ledger())).close();
+              claim.enter(lane, 0);
+              return lane;
+            });
+    new LaneFiles(files, namenode, lanes.path()).removeAll();
+
+    assertThat(lanes.writers(Optional.of(id)))
+        .singleElement()
+        .returns(Optional.of(lane), WriterName::lane);
+    assertThat(lanes.ledgers(Optional.empty())).containsExactly(lane);
+  }
+
+  /** The namenode; when it has first listed the names with this beginning, something happens. */
+  private static ClientProtocol afterListing(String prefix, Callable<?> event) {
+    ClientProtocol namenode = files.getClient().getNamenode();
+    AtomicBoolean happened = new AtomicBoolean();
+    return (ClientProtocol)
+        Proxy.newProxyInstance(
+            ClientProtocol.class.getClassLoader(),
+            new Class<?>[] {ClientProtocol.class},
+            (proxy, method, arguments) -> {
+              try {
+                Object answer = method.invoke(namenode, arguments);
+                if (method.getName().equals("getListing")
+                    && new String((byte[]) arguments[1], StandardCharsets.UTF_8).startsWith(prefix)
+                    && happened.compareAndSet(false, true)) {
+                  event.call();
+                }
+                return answer;
+              } catch (InvocationTargetException failure) {
+                throw failure.getCause();
+              }
+            });
   }
 
   // ---- random lives of producers --------------------------------------------------------------
