@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
@@ -15,6 +16,7 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileChecksum;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.util.StringUtils;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -71,6 +73,8 @@ class NativeStripedSystemTest {
       putByStock(file, "/coded/theirs" + size);
     }
     assertAllReadable("all servers");
+    // A writer on a busy machine may go on without a server. What it leaves out is rebuilt.
+    awaitBlocksOnServersOfTheirOwn();
     for (List<Integer> down : List.of(List.of(0), List.of(1), List.of(2, 3), List.of(0, 4))) {
       test.cluster().killServers(down);
       assertAllReadable("without the servers " + down);
@@ -157,6 +161,27 @@ class NativeStripedSystemTest {
                 stock.exists(path(name)) && stock.getFileStatus(path(name)).getLen() >= least
                     ? null
                     : "too little is written");
+  }
+
+  private static void awaitBlocksOnServersOfTheirOwn() throws Exception {
+    ConditionWaiter.within(60_000)
+        .until(
+            "each block of a group is on a server of its own",
+            () -> {
+              for (int size : SIZES) {
+                for (String name : List.of("/coded/ours" + size, "/coded/theirs" + size)) {
+                  for (LocatedBlock group :
+                      stock.getClient().getLocatedBlocks(name, 0).getLocatedBlocks()) {
+                    long cells = (group.getBlockSize() + CELL - 1) / CELL;
+                    long servers = Arrays.stream(group.getLocations()).distinct().count();
+                    if (servers != Math.min(3, cells) + 2) {
+                      return name + ": " + group;
+                    }
+                  }
+                }
+              }
+              return null;
+            });
   }
 
   private static org.apache.hadoop.fs.Path path(String name) {
