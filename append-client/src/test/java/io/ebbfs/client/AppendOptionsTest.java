@@ -17,8 +17,7 @@ class AppendOptionsTest {
     assertThatThrownBy(() -> AppendOptions.DEFAULT.withAge(0))
         .hasMessage("ageMillis is 0; choose a value from 1 to 2147483647");
     assertThatThrownBy(() -> new AppendOptions(4, 0, 0, 1, 1, 1, 1, Long.MAX_VALUE))
-        .hasMessage(
-            "patienceMillis is 9223372036854775807; choose a value from 1 to 31536000000");
+        .hasMessage("patienceMillis is 9223372036854775807; choose a value from 1 to 31536000000");
   }
 
   @Test

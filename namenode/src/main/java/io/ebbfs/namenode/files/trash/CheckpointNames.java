@@ -35,8 +35,8 @@ final class CheckpointNames {
   }
 
   /**
-   * When a checkpoint was made; empty if the name is not that of a checkpoint. Of two times with the
-   * same name, at the end of summer time, the later one: no checkpoint is deleted too early.
+   * When a checkpoint was made; empty if the name is not that of a checkpoint. Of two times with
+   * the same name, at the end of summer time, the later one: no checkpoint is deleted too early.
    */
   OptionalLong millisOf(String name) {
     Matcher matcher = NAME.matcher(name);

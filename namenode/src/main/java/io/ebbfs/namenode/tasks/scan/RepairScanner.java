@@ -141,8 +141,8 @@ public final class RepairScanner {
   }
 
   /**
-   * How far the scan of all stripes is. What it has found is counted in memory: so the end of a pass
-   * is told once this process has visited as many stripes itself. Thread-safe.
+   * How far the scan of all stripes is. What it has found is counted in memory: so the end of a
+   * pass is told once this process has visited as many stripes itself. Thread-safe.
    */
   public ScanCursor.Progress progress() {
     ScanCursor.Progress now = cursor.progress();
