@@ -578,7 +578,8 @@ class StockClientSystemTest {
       // What fails everywhere would be the same everywhere.
       assertThat(List.of(stock, ofOurShell))
           .as("commands that succeed, seed %d", seed)
-          .allMatch(sequence -> sequence.succeeded() > 75);
+          .extracting(ShellSequences::succeeded)
+          .allSatisfy(succeeded -> assertThat(succeeded).isGreaterThan(40));
     }
   }
 
