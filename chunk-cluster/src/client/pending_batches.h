@@ -16,8 +16,8 @@
 
 namespace ebb::client {
 
-// Thread-safe. The batches of a writer in order: those that were sent, and behind them those that
-// were not. While an answer is awaited, records gather until a batch is full: a batch for each
+// The batches of a writer in order: first the sent batches, then the batches that wait. Thread-safe.
+// While an answer is awaited, records gather until a batch is full: a batch for each
 // record would cost a message and an answer each.
 class PendingBatches {
  public:
