@@ -52,9 +52,7 @@ Result<std::unique_ptr<BlockPipeline>> BlockPipeline::Open(const OpenBlockProto&
                 fmt::format("block {} has no servers", block.block().blockid()));
   }
   EBB_ASSIGN(auto socket, connect(block.targets(0).id()));
-  std::string request;
-  AppendOperation(request, Operation::kWriteBlock, CreateOperation(block, expected_bytes));
-  EBB_TRY(WriteString(socket, request, kPeerTimeout));
+  EBB_TRY(SendWrite(socket, CreateOperation(block, expected_bytes)));
   std::unique_ptr<BlockPipeline> pipeline(
       new BlockPipeline(std::move(socket), block.block().blockid(), block.targets_size()));
   EBB_TRY(pipeline->AwaitSetUp());

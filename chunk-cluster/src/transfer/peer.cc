@@ -42,11 +42,15 @@ Result<Socket> ConnectTo(const DatanodeIDProto& peer, Timeout timeout) {
   return Socket::Connect(peer.ipaddr(), static_cast<std::uint16_t>(peer.xferport()), timeout);
 }
 
-Result<Socket> StartWrite(const DatanodeIDProto& peer, const OpWriteBlockProto& op) {
-  EBB_ASSIGN(auto socket, ConnectTo(peer));
+ebb::Status SendWrite(Socket& socket, const OpWriteBlockProto& op) {
   std::string request;
   AppendOperation(request, Operation::kWriteBlock, op);
-  EBB_TRY(WriteString(socket, request, kPeerTimeout));
+  return WriteString(socket, request, kPeerTimeout);
+}
+
+Result<Socket> StartWrite(const DatanodeIDProto& peer, const OpWriteBlockProto& op) {
+  EBB_ASSIGN(auto socket, ConnectTo(peer));
+  EBB_TRY(SendWrite(socket, op));
   return socket;
 }
 

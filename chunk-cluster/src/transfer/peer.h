@@ -23,7 +23,10 @@ namespace ebb::transfer {
 // How a server is connected to.
 using Connect = std::function<Result<Socket>(const hadoop::hdfs::DatanodeIDProto& server)>;
 
-// Connects to a peer and sends the operation. The caller reads the peer's answer.
+// Sends the operation as the first one of a connection. The caller reads the peer's answer.
+[[nodiscard]] Status SendWrite(Socket& socket, const hadoop::hdfs::OpWriteBlockProto& op);
+
+// Connects to a peer and does the same.
 [[nodiscard]] Result<Socket> StartWrite(const hadoop::hdfs::DatanodeIDProto& peer,
                                         const hadoop::hdfs::OpWriteBlockProto& op);
 
